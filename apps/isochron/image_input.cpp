@@ -40,7 +40,8 @@ RawLayout layout_of(const RawRequest& raw) {
 
 void declare_mask(Command& command, MaskRequest& mask, const std::string& meaning) {
   command.option("--mask", "FILE", meaning, into(mask.file));
-  command.option("--mask-array", "NAME", "Which array of a mask that has several", into(mask.array));
+  command.option("--mask-array", "NAME",
+                 "Which array of a mask that has several; of a mesh, 0 where it does not conduct", into(mask.array));
 }
 
 void declare_tensor_layout(Command& command, TensorLayout& layout) {

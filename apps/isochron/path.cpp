@@ -11,6 +11,7 @@
 #include "apps/isochron/report.h"
 #include "apps/isochron/wording.h"
 #include "isochron/core/join_text.h"
+#include "isochron/core/parallel_in_order.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/mesh/adjacency.h"
@@ -248,11 +249,18 @@ void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& sus
                const std::function<Path(const PathTarget&)>& trace, Console& console) {
   Activity activity(console, "tracing");
   const InterruptGuard guard;
-  for (TracedTarget& traced : summary.targets) {
-    check_interrupted();
-    trace_one(trace, traced);
-    if (suspicious(traced.path)) warn_of_another_metric(traced, console);
-  }
+  parallel_in_order<TracedTarget>(
+      console.threads(), summary.targets.size(),
+      [&](std::size_t i, const std::atomic<bool>&) {
+        check_interrupted();
+        TracedTarget traced = summary.targets[i];
+        trace_one(trace, traced);
+        return traced;
+      },
+      [&](std::size_t i, TracedTarget&& traced) {
+        summary.targets[i] = std::move(traced);
+        if (suspicious(summary.targets[i].path)) warn_of_another_metric(summary.targets[i], console);
+      });
 }
 
 template <int Corners>
@@ -281,7 +289,6 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
 void trace_mesh(const PathRequest& request, const SideInputs& inputs, PathSummary& summary, Console& console) {
   refuse_on_mesh(!request.image.empty(), "--image");
   refuse_on_mesh(!request.problem.mask.file.empty(), "--mask");
-  refuse_on_mesh(!request.problem.mask.array.empty(), "--mask-array");
   refuse_on_mesh(request.problem.tensors.frame.has_value(), "--tensor-frame");
   refuse_on_mesh(request.problem.floor_given(), "--eigenvalue-floor");
   Dataset dataset = read_mesh(request.problem, console);

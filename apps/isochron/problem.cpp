@@ -46,6 +46,19 @@ Take into_speed(std::optional<double>& speed) {
   };
 }
 
+/// Takes regions by their numbers.
+Take into_regions(std::vector<std::int64_t>& regions) {
+  return [&regions](const std::string& text) {
+    constexpr std::uint64_t most = 1000000;  // of all ranges together
+    for (const IdRange& range : parse_id_ranges(text)) {
+      if (range.last - range.first >= most)
+        throw usage_error("'{}' are too many regions (at most {} are possible); check the range", text, most);
+      for (std::uint64_t region = range.first; region <= range.last; ++region)
+        regions.push_back(static_cast<std::int64_t>(region));
+    }
+  };
+}
+
 /// Declares what the metric is made of.
 struct DeclareMetric : DeclareOptions {
   using DeclareOptions::operator();
@@ -55,6 +68,9 @@ struct DeclareMetric : DeclareOptions {
   }
   void operator()(const OptionText& text, std::optional<Velocities>& velocities) const {
     declare(text, velocities, into_velocities(velocities));
+  }
+  void operator()(const OptionText& text, std::vector<std::int64_t>& regions) const {
+    declare(text, regions, into_regions(regions));
   }
   void operator()(const OptionText& text, std::vector<RegionVelocities>& table) const {
     declare(text, table, into_table(table));
@@ -143,6 +159,7 @@ Dataset read_mesh(const SolveRequest& request, Console& console) {
 MetricRequest mesh_metric(const SolveRequest& request) {
   refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
   MetricRequest metric = request.metric;
+  metric.mask_array = request.mask.array;
   if (request.tensors.order) metric.tensor_order = *request.tensors.order;
   return metric;
 }

@@ -125,7 +125,6 @@ std::vector<Method> methods_with(std::string_view option) {
 void check_kind(const SolveRequest& request, const MethodFlags& flags) {
   if (!request.on_image()) {
     refuse_on_mesh(!request.mask.file.empty(), "--mask");
-    refuse_on_mesh(!request.mask.array.empty(), "--mask-array");
     refuse_on_mesh(request.options.scheme != GridScheme::automatic, "--scheme");
     refuse_on_mesh(request.options.order != 1, "--order");
     refuse_on_mesh(request.tensors.frame.has_value(), "--tensor-frame");
@@ -182,7 +181,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
          "--threads", "--team 1");
   warn_unused_tensor_layout(request, console);
   unused(metric.zero_fibers == ZeroFibers::isotropic && metric.fiber_array.empty(), "--allow-zero-fibers", "--fibers");
-  unused(!metric.region_array.empty() && metric.table.empty(), "--region-array", "--velocity-table");
+  unused(!metric.region_array.empty() && metric.table.empty() && metric.excluded_regions.empty(), "--region-array",
+         "--velocity-table or --exclude-region");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
   unused(any_picture_option && request.picture.file.empty(), "what shapes a picture", "--picture");
 }

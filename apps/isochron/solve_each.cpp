@@ -9,6 +9,7 @@
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/io/tables.h"
+#include "isochron/solve/common/arrival_parts.h"
 
 namespace isochron::cli {
 namespace {
@@ -134,7 +135,7 @@ void EachSource::add_up(const Arrival& arrival) {
   all_.counters.local_solves += arrival.counters.local_solves;
   all_.counters.rounds += arrival.counters.rounds;
   all_.converged = all_.converged && arrival.converged;
-  if (arrival.residual && arrival.residual->worst > all_.residual->worst) all_.residual = arrival.residual;
+  if (arrival.residual) take_worse(*arrival.residual, *all_.residual);
   for (const std::string& note : arrival.notes)
     if (std::find(all_.notes.begin(), all_.notes.end(), note) == all_.notes.end()) all_.notes.push_back(note);
 }

@@ -20,6 +20,7 @@
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
 #include "isochron/mesh.h"
+#include "isochron/metric/conducting.h"
 #include "isochron/solve/ranks/part_solver.h"
 #include "isochron/solver.h"
 
@@ -126,7 +127,7 @@ class MeshPartRun : public PartRun {
       try {
         check_mesh(mesh);
         metric = metric_from_dataset<Corners>(mesh, fields_, mesh_metric(request_));
-        check_metric(metric, mesh.element_count(), Subject::metric);
+        conducting_ = conducting_elements(metric, mesh.element_count(), Subject::metric);
       } catch (const InputError& error) {
         if (communicator_.size() == 1) throw;
         throw InputError(fmt::format("in the part of rank {}: ", communicator_.rank()) + error.detail(), error.file());
@@ -143,9 +144,12 @@ class MeshPartRun : public PartRun {
     add_ghosts(arrival.source);
     summary.elements = data_.part.whole_elements;
     summary.corners = Corners;
-    if (arrival.unreached > 0)
-      summary.unreached = explain_unreached(communicator_, data_.part, std::span<const double>(arrival.times));
-    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
+    if (arrival.unreached > 0) {
+      MeshPart<Corners> part = data_.part;
+      if (conducting_) part.mesh = with_elements<Corners>(part.mesh, *conducting_);
+      summary.unreached = explain_unreached(communicator_, part, std::span<const double>(arrival.times));
+    }
+    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival, console);
   }
   std::optional<RuntimeError> add_results(Arrival& arrival, EachSource*, SolveSummary&, const Console&) {
     drop_results(fields_.point_data);
@@ -188,6 +192,7 @@ class MeshPartRun : public PartRun {
   std::vector<std::uint64_t> tagged_;  ///< vertices of the whole
   Dataset fields_;                     ///< the arrays of the part while the mesh is solved on
   std::size_t part_vertices_ = 0;
+  std::optional<std::vector<ElementId>> conducting_;  ///< where not all elements do
 };
 
 ImagePart read_reported_part(Communicator& communicator, const std::filesystem::path& path, Console& console) {
@@ -233,7 +238,8 @@ class ImagePartRun : public PartRun {
     return {BoxedGrid{&part_.whole, &part_.boxes, problem_.mask}, metric};
   }
 
-  void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) {
+  void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) {
+    arrival.not_conducting = sum_of_all(communicator_, problem_.not_conducting);
     std::vector<std::uint8_t> allowed = std::move(problem_.mask);
     if (allowed.empty()) allowed.assign(arrival.times.size(), 1);
     const auto inside = std::count_if(allowed.begin(), allowed.end(), [](std::uint8_t value) { return value != 0; });

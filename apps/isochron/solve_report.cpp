@@ -130,14 +130,21 @@ void report_result(Report& report, const SolveSummary& summary) {
               {"unreached_parts", summary.unreached.parts},
               {"unreached_in_parts", summary.unreached.in_parts},
               {"unreached_in_no_element", summary.unreached.no_element},
+              {"not_conducting", arrival.not_conducting},
               {"max_time", finite_or_null(arrival.max_time)},
               {"converged", arrival.converged},
               {"residual", residual_of(arrival)},
-              {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)}});
+              {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)},
+              {"too_early", arrival.residual ? Json(arrival.residual->share_below) : Json(nullptr)}});
   report.row("reached", "{}",
              arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
                                     : fmt::format("{}; {} unreached", points_of(summary, arrival.reached),
                                                   counted(arrival.unreached, "stays", "stay")));
+  if (arrival.not_conducting > 0)
+    report.row("left out", "{} that {} not conduct",
+               image ? counted(arrival.not_conducting, "voxel", "voxels")
+                     : counted(arrival.not_conducting, "element", "elements"),
+               arrival.not_conducting == 1 ? "does" : "do");
   if (arrival.reached > 0) report.row("last time", "{:.6g}", arrival.max_time);
   report.row("work", "{:.1f} local solves a {}, {}", summary.solves_per_vertex, image ? "voxel" : "vertex",
              counted(arrival.counters.rounds, "round", "rounds"));
@@ -201,12 +208,15 @@ void drop_results(DataArrays& data) {
   std::erase_if(data.all(), [](const DataArray& array) { return made_by_solve(array.name); });
 }
 
-void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console) {
+void warn_unreached(const SolveSummary& summary, const Arrival& arrival, Console& console) {
+  const std::size_t count = arrival.unreached;
   const auto& [parts, in_parts, no_element] = summary.unreached;
   std::vector<std::string> why;
   if (in_parts > 0)
     why.push_back(fmt::format("{} in {} without a source", grouped(in_parts), counted(parts, "part", "parts")));
-  if (no_element > 0) why.push_back(fmt::format("{} in no element", grouped(no_element)));
+  if (no_element > 0)
+    why.push_back(
+        fmt::format("{} in no element{}", grouped(no_element), arrival.not_conducting > 0 ? " that conducts" : ""));
   const std::size_t rest = count - in_parts - no_element;
   if (rest > 0) why.push_back(fmt::format("{} too far for any number", grouped(rest)));
   console.warn("{}: {} unreached ({}){}", summary.request.mesh.string(),
@@ -322,11 +332,14 @@ int judge(const SolveSummary& summary) {
   }
   const bool failed = arrival.residual && !arrival.residual->passed();
   if (arrival.converged && !failed) return 0;
-  const std::string why =
-      failed ? fmt::format("residual {:.2g} at {} {} exceeds {:.2g} of an edge", arrival.residual->worst,
-                           summary.corners == voxel_corners ? "voxel" : "vertex", arrival.residual->worst_vertex.value,
-                           arrival.residual->limit)
-             : "updates were still above the tolerance";
+  const std::string_view noun = summary.corners == voxel_corners ? "voxel" : "vertex";
+  std::string why = "updates were still above the tolerance";
+  if (failed && !arrival.residual->settled())
+    why = fmt::format("residual {:.2g} at {} {} exceeds {:.2g} of an edge", arrival.residual->worst, noun,
+                      arrival.residual->worst_vertex.value, arrival.residual->limit);
+  else if (failed)
+    why = fmt::format("the time at {} {} is {:.2g} % less than the largest speed takes along a straight line", noun,
+                      arrival.residual->vertex_below.value, 100 * arrival.residual->share_below);
   print_error("{}: not converged ({}); the output was written all the same: treat it with care, and {}", mesh, why,
               better_options(summary));
   return exit_not_converged;

@@ -42,7 +42,7 @@ std::optional<RuntimeError> draw_result(const SolveRequest& request, const Datas
                                         const Console& console);
 
 /// Says which vertices have no time, and why.
-void warn_unreached(const SolveSummary& summary, std::size_t count, Console& console);
+void warn_unreached(const SolveSummary& summary, const Arrival& arrival, Console& console);
 
 /// The same of an image.
 void warn_unreached_voxels(const SolveSummary& summary, Console& console);

@@ -9,6 +9,7 @@
 #include "isochron/io/file.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/metric/conducting.h"
 
 namespace isochron::cli {
 namespace {
@@ -87,6 +88,8 @@ class MeshRun {
   Metric metric() {
     Metric metric = metric_from_dataset<Corners>(mesh_, dataset_, mesh_metric(request_));
     if (request_.unit) metric.change_unit(*request_.unit);  // coordinates stay as they are, in messages too
+    if (!metric.conducts_everywhere())
+      conducting_ = conducting_elements(metric, mesh_.element_count(), Subject::metric);
     return metric;
   }
   [[nodiscard]] MeshDomain<Corners> domain(const Metric& metric) const { return {mesh_, metric}; }
@@ -107,8 +110,10 @@ class MeshRun {
     note_unused_fibers(request_.metric, arrival.notes);
     summary.elements = mesh_.element_count();
     summary.corners = Corners;
-    if (arrival.unreached > 0) summary.unreached = explain_unreached(mesh_, arrival.times);
-    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival.unreached, console);
+    if (arrival.unreached > 0)
+      summary.unreached = conducting_ ? explain_unreached(with_elements<Corners>(mesh_, *conducting_), arrival.times)
+                                      : explain_unreached(mesh_, arrival.times);
+    if (arrival.unreached > 0 && arrival.reached > 0) warn_unreached(summary, arrival, console);
   }
 
   /// Puts the results into the data that is written, and draws them.
@@ -129,6 +134,7 @@ class MeshRun {
   const SolveRequest& request_;
   Dataset dataset_;
   SimplexMesh<Corners> mesh_;
+  std::optional<std::vector<ElementId>> conducting_;  ///< where not all elements do
 };
 
 // ---- images
@@ -200,7 +206,8 @@ class ImageRun {
     return probed;
   }
 
-  void sum_up(const Arrival& arrival, SolveSummary& summary, Console& console) const {
+  void sum_up(Arrival& arrival, SolveSummary& summary, Console& console) const {
+    arrival.not_conducting = problem_.not_conducting;
     const std::vector<std::uint8_t>& mask = problem_.mask;
     summary.elements = mask.empty() ? vertex_count() : mask.size() - std::count(mask.begin(), mask.end(), 0);
     summary.corners = voxel_corners;

@@ -91,6 +91,9 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
   summary.solves_per_vertex = arrival.solves_per_vertex();
   if (each) summary.sources = each->summaries();
   run.sum_up(arrival, summary, console);
+  if (!request.metric.excluded_regions.empty() && arrival.not_conducting == 0)
+    console.warn("--exclude-region leaves nothing out ({} has no such region); check the numbers",
+                 request.mesh.string());
   if (!Run::in_parts && request.to_pieces() && piece_kind_of(request.mesh))
     arrival.notes.push_back(fmt::format("the first rank read the whole {} ({} needs it)",
                                         request.on_image() ? "image" : "mesh", *what_needs_whole(request)));

@@ -30,11 +30,19 @@ struct Upwind {
   std::array<float, 3> weights{};
 };
 
+/// Two checks of times that do not depend on each other.
 struct Residual {
   double worst = 0;             ///< largest |u(v) − update(v)|, in local edge travel times, outside the sources
   double limit = 0;             ///< what counts as passed
   GlobalVertexId worst_vertex;  ///< where
-  [[nodiscard]] bool passed() const { return worst <= limit; }
+  /// Largest share by which a time since the first onset is below what the largest speed takes along a straight line.
+  double share_below = 0;
+  double max_share_below = 0;   ///< what counts as passed
+  GlobalVertexId vertex_below;  ///< where
+
+  [[nodiscard]] bool settled() const { return worst <= limit; }
+  [[nodiscard]] bool not_too_early() const { return share_below <= max_share_below; }
+  [[nodiscard]] bool passed() const { return settled() && not_too_early(); }
 };
 
 /// What is divided between ranks.
@@ -69,7 +77,8 @@ struct Arrival {
   std::vector<Upwind> upwind;  ///< on request
   std::size_t reached = 0;
   std::size_t unreached = 0;
-  double max_time = 0;  ///< of the reached vertices
+  std::size_t not_conducting = 0;  ///< elements of a mesh that were left out
+  double max_time = 0;             ///< of the reached vertices
   bool converged = true;
   std::optional<Residual> residual;  ///< with `verify`
 

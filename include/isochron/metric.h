@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -62,6 +63,9 @@ struct UniformMetric {
   SymTensor3d tensor = SymTensor3d::identity();
 };
 
+// Where a front cannot pass, the speed or all velocities are 0, or the diagonal of M is +inf: such an element does not
+// conduct. A solve leaves it out.
+
 /// Isotropic speed f per element: M = I/f².
 struct SpeedMetric {
   Array<double> speed;
@@ -109,6 +113,10 @@ class Metric {
   [[nodiscard]] std::size_t element_count() const;
   /// Memory of what the metric stores for each element.
   [[nodiscard]] std::size_t bytes_per_element() const;
+  /// False where the front cannot pass.
+  [[nodiscard]] bool conducts(ElementId e) const;
+  /// Whether it can be seen at once that all elements conduct, whatever else may be wrong with them.
+  [[nodiscard]] bool conducts_everywhere(int threads = 1) const;
   /// True when M is a multiple of the identity everywhere by construction.
   [[nodiscard]] bool isotropic() const;
 
@@ -123,6 +131,13 @@ bool usable_on(const Metric& metric, ElementId element);
 
 /// The part of `check_metric` that does not look at every element: counts, velocities, a uniform tensor.
 void check_metric_form(const Metric& metric, std::size_t element_count, const Message& what);
+
+/// The elements that conduct; none where all do. Throws InputError as `check_metric` does for the others.
+std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
+                                                          const Message& what);
+
+/// The least time that a unit of length takes on any element, or on any of some.
+double least_slowness(const Metric& metric, const std::vector<ElementId>* some = nullptr);
 
 /// What a metric is on an element that it cannot be used on, for messages: "not a positive definite tensor, …".
 const char* fault_of(const Metric& metric);
@@ -154,7 +169,7 @@ struct RegionVelocities {
 };
 
 /// "v", "fibre,transverse" or "fibre,sheet,normal"; what is left out equals the number before it. Throws UsageError
-/// unless all are positive and finite.
+/// unless all are positive and finite, or all are 0.
 Velocities parse_velocities(std::string_view text);
 
 /// Rows "region:fibre,transverse[,normal]" on lines of their own or separated by semicolons; '#' starts a comment.

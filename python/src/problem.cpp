@@ -1,6 +1,8 @@
 #include "python/src/problem.h"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
@@ -104,9 +106,13 @@ Array<double> speeds(const Shape& shape, const py::array& array, Conversions& co
     std::vector<double> means(elements);
     const auto average = [&](const auto& mesh) {
       parallel_for(hardware_threads(), elements, [&](std::size_t e) {
-        double sum = 0;
-        for (const VertexId v : mesh.elements[e]) sum += values[v.index()];
-        means[e] = sum / static_cast<double>(mesh.corners);
+        double sum = 0, least = std::numeric_limits<double>::infinity();
+        for (const VertexId v : mesh.elements[e]) {
+          sum += values[v.index()];
+          least = std::min(least, values[v.index()]);
+        }
+        // A mean would hide a corner where nothing moves, or where the speed is no speed.
+        means[e] = least > 0 ? sum / static_cast<double>(mesh.corners) : least;
       });
     };
     unlocked([&] {

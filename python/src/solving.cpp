@@ -177,6 +177,8 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
   stats["converged"] = arrival.converged;
   stats["residual"] = arrival.residual ? py::object(py::float_(arrival.residual->worst)) : py::none();
   stats["residual_limit"] = arrival.residual ? py::object(py::float_(arrival.residual->limit)) : py::none();
+  stats["too_early"] = arrival.residual ? py::object(py::float_(arrival.residual->share_below)) : py::none();
+  stats["not_conducting"] = arrival.not_conducting;
   stats["peak_bytes"] = peak_resident_bytes();
   stats["notes"] = arrival.notes;
   return stats;

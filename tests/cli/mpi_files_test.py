@@ -212,7 +212,7 @@ class MpiFilesTest(MpiCase):
 
     def test_speeds_that_are_wrong_name_the_file(self):
         points, triangles = square_mesh(6)
-        speeds = [(0 if i == 20 else 1,) for i in range(len(triangles))]
+        speeds = [(-1 if i == 20 else 1,) for i in range(len(triangles))]
         self.write_msh("a.msh", points, triangles, cell_arrays={"speed": speeds})
         self.summary(3, "solve a.msh -o a.pvtu --source 0")
         self.fail_over_ranks(3, "solve a.pvtu -o b.pvtu --source 0 --speed-array speed",

@@ -225,7 +225,7 @@ GhostLevel="0" Origin="1 2 3" Spacing="0.5 1 1"><PPointData/><PCellData><PDataAr
             self.fail_over_ranks(3, f"solve {name} -o b.pvti --source 0 --speed-array speed", words=name)
 
     def test_bad_requests_are_said_once(self):
-        self.image("speed.nrrd", (8, 7, 6), lambda i, j, k: 0.0 if (i, j, k) == (7, 6, 5) else 1.0)
+        self.image("speed.nrrd", (8, 7, 6), lambda i, j, k: -1.0 if (i, j, k) == (7, 6, 5) else 1.0)
         self.image("mask.nrrd", (8, 7, 6), lambda i, j, k: 0.0 if i == 3 else 1.0)
         self.image("none.nrrd", (8, 7, 6), lambda i, j, k: 0.0)
         self.image("other.nrrd", (8, 7, 5), lambda i, j, k: 1.0)

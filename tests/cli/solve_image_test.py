@@ -58,6 +58,20 @@ class SolveImage(CliCase):
         self.expect(3, f"solve {image} -o b.nrrd --source 0 --mask {other}", words="other voxels")
         self.expect(3, f"solve {image} -o b.nrrd --source 4 --mask {wall}", words="outside the mask")
 
+    def test_what_does_not_conduct(self):
+        """A wall with a gap: as a mask, as speed 0, as a region."""
+        n = 9
+        wall = [4 == i and j < 7 for k, j, i in itertools.product(range(n), repeat=3)]
+        self.image("mask.nrrd", (n, n, n), [0.0 if closed else 1.0 for closed in wall])
+        self.image("speed.nrrd", (n, n, n), [0.0 if closed else 2.0 for closed in wall])
+        self.image("region.nrrd", (n, n, n), [13.0 if closed else 1.0 for closed in wall], content="tissue")
+        far = self.succeed_json("solve speed.nrrd -o a.npy --speed 2 --source 0 --mask mask.nrrd")["max_time"]
+        for options in ("speed.nrrd --speed-array speed",
+                        "region.nrrd --speed 2 --exclude-region 13 --region-array tissue"):
+            summary = self.succeed_json(f"solve {options} -o b.npy --force --source 0")
+            self.assert_fields(summary, max_time=far, not_conducting=sum(wall), unreached=sum(wall))
+        self.expect(3, "solve speed.nrrd -o c.npy --speed-array speed --source 4", words="voxel 4,0,0")
+
     def test_tensors_need_their_order(self):
         n = 6
         tensor = [1.0, 0.0, 0.0, 4.0, 0.0, 9.0]  # row by row: xx, xy, xz, yy, yz, zz

@@ -294,6 +294,34 @@ class Solve(CliCase):
         self.assertEqual(notes, ["the fibres have no effect in region 1 (one velocity for all directions)"])
         self.expect(2, "solve a.msh -o b.msh --source 0 --velocity 0.6,0.3", words=("--velocity", "--fibers"))
 
+    def test_what_does_not_conduct(self):
+        """A wall across a square, with a gap at its upper end: the same times however it is said."""
+        points, triangles = square_mesh(11)
+        middle = [[sum(points[v][k] for v in triangle) / 3 for k in (0, 1)] for triangle in triangles]
+        wall = [0.4 < x < 0.6 and y < 0.8 for x, y in middle]
+        open_ones = [triangle for triangle, closed in zip(triangles, wall) if not closed]
+        name = self.write_msh("wall.msh", points, triangles, cell_arrays={
+            "tissue": [(13 if closed else 1,) for closed in wall], "cv": [(0 if closed else 2,) for closed in wall],
+            "open": [(0 if closed else 5,) for closed in wall], "bad": [(-1 if closed else 2,) for closed in wall],
+            "fiber": [(1, 0, 0)] * len(triangles)})
+        self.write_msh("open.msh", points, open_ones)
+        far = self.solve("open.msh", "--source 0 --speed 2")["max_time"]
+        for options in ("--speed-array cv", "--speed 2 --exclude-region 13 --region-array tissue",
+                        "--speed 2 --mask-array open", "--velocity-table 1:2;13:0 --region-array tissue",
+                        "--velocity-table 1:2 --exclude-region 13 --region-array tissue",
+                        "--fibers fiber --velocity-table 1:2,2;13:0,0 --region-array tissue"):
+            found = self.solve(name, "--source 0", options)
+            self.assertAlmostEqual(found["max_time"], far, places=5, msg=options)
+            self.assertEqual(found["not_conducting"], sum(wall), options)
+        self.assertEqual(self.solve("open.msh", "--source 0")["not_conducting"], 0)
+        self.expect(3, f"solve {name} -o b.msh --source 0 --speed-array bad", words=("bad", f"{sum(wall)} of 200"))
+        self.expect(3, f"solve {name} -o b.msh --source-point 0.5,0.3,0 --speed-array cv", words="not conduct")
+        warnings = self.solve(name, "--source 0 --exclude-region 14 --region-array tissue")["warnings"]
+        self.assertIn("leaves nothing out", warnings[0])
+        self.solve(name, "--source 0 --speed-array cv", output="times.msh")
+        path = self.succeed_json("path times.msh --speed-array cv --source 0 --to 10 -o path.vtp")["paths"][0]
+        self.assertAlmostEqual(path["travel_time"], far, delta=0.05 * far)
+
     def test_velocity_table_may_be_long(self):
         self.succeed("generate square --n 4 -o a.vtu")
         rows = ";".join(f"{region}:1" for region in range(2000))

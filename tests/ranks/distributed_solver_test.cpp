@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "isochron/generate.h"
+#include "isochron/partition.h"
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
@@ -295,6 +296,28 @@ TEST(DistributedSolver, StandsMoreRanksThanVertices) {
     expect_serial(one_triangle(), Metric::isotropic(1), from(vertex(2)),
                   {.ranks = ranks, .rank_options = {.blocks_per_rank = 1}});
   }
+}
+
+TEST(DistributedSolver, LeavesOutWhatDoesNotConduct) {
+  const TetMesh mesh = cube(7, 0.2);
+  SpeedMetric speeds;
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) speeds.speed.push_back(e % 7 == 3 ? 0 : 2);
+  const Metric metric(speeds);
+  expect_serial(mesh, metric, from(vertex(0)), {});
+  expect_serial(mesh, metric, from(vertex(0)), {.rank_options = by_time});
+  const Arrival wanted = solve(mesh, metric, from(vertex(0)));
+  EXPECT_EQ(solve_over_ranks(mesh, metric, from(vertex(0)), {}, {}).not_conducting, wanted.not_conducting);
+  const auto part_of = partition_vertices(mesh, 3, Partitioner::curve);
+  run_delayed(3, {}, [&](Communicator& communicator) {
+    const auto own =
+        cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.rank()));
+    std::vector<ElementId> elements;
+    for (const std::uint64_t e : own.global_element) elements.emplace_back(static_cast<std::size_t>(e));
+    const Metric here = metric.of(elements);
+    const Arrival arrival = Solver({own, here}, {}, communicator).solve(from(vertex(0)));
+    EXPECT_EQ(arrival.not_conducting, wanted.not_conducting);
+    for (std::size_t v = 0; v < own.owned; ++v) EXPECT_NEAR(arrival.times[v], wanted.times[own.global_vertex[v]], 1e-4);
+  });
 }
 
 TEST(DistributedSolver, LeavesOtherPiecesUnreached) {

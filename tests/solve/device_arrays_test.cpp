@@ -311,7 +311,7 @@ TEST_F(DeviceArrays, AreRefusedWithTheHostsWords) {
   broken = mesh;
   broken.elements[5][2] = VertexId(64);
   build(broken, speed);
-  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
+  for (const double bad : {-1.0, std::numeric_limits<double>::infinity(), std::nan("")}) {
     SpeedMetric wrong = std::get<SpeedMetric>(speed.kind());
     wrong.speed[3] = wrong.speed[9] = bad;
     build(mesh, Metric(wrong));

@@ -92,8 +92,8 @@ class CellValues {
     const DataArrays& data = dataset_.block<Corners>().data;
     for (const char* name : names)
       if (data.find(name) != nullptr) return name;
-    throw InputError(fmt::format("no region array for the velocity table ({} not found on the {}); name one with ",
-                                 join_text(names, ", "), cell_name<Corners>) +
+    throw InputError(fmt::format("no region array ({} not found on the {}); name one with ", join_text(names, ", "),
+                                 cell_name<Corners>) +
                      Setting{Option::region_array} + ", there are: " + listed(data));
   }
 
@@ -197,12 +197,12 @@ Metric speed_metric(const CellValues<Corners>& cells, const std::string& name) {
   result.speed.resize(cells.size());
   BadCells bad;
   cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
-    result.speed[e] = tuple[0];
-    // A mean would hide a corner where nothing moves.
-    if (!usable_speed(tuple[0]) || !usable_speed(cells.least(name, e))) bad.add(e);
+    const double least = cells.least(name, e);
+    result.speed[e] = least == 0 ? 0 : tuple[0];  // a mean would hide a corner where nothing moves
+    if (!std::isfinite(tuple[0]) || !(least >= 0)) bad.add(e);
   });
-  bad.check(fmt::format("speed array '{}' is not a positive finite number", name), cells.size(),
-            "repair the array or choose another");
+  bad.check(fmt::format("speed array '{}' is not a positive finite number, nor 0 where nothing conducts,", name),
+            cells.size(), "repair the array or choose another");
   return Metric(std::move(result));
 }
 
@@ -229,7 +229,14 @@ Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, 
   return Metric(std::move(result));
 }
 
-/// The row of the table for each cell.
+/// The name of the array that holds the regions.
+template <int Corners>
+std::string region_array(const CellValues<Corners>& cells, const MetricRequest& request) {
+  return request.region_array.empty() ? cells.first_on_cells({"region", "gmsh:physical", "medit:ref"})
+                                      : cells.first_on_cells({request.region_array.c_str()});
+}
+
+/// The row of the table for each cell. Excluded regions need none.
 template <int Corners>
 std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const MetricRequest& request) {
   if (request.table.size() > 65535)
@@ -238,8 +245,8 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
   for (const RegionVelocities& row : request.table)
     if (!rows.emplace(static_cast<double>(row.region), static_cast<std::uint16_t>(rows.size())).second)
       throw UsageError(fmt::format("the velocity table has region {} twice; leave one of the rows out", row.region));
-  const std::string name = request.region_array.empty() ? cells.first_on_cells({"region", "gmsh:physical", "medit:ref"})
-                                                        : cells.first_on_cells({request.region_array.c_str()});
+  const std::string name = region_array(cells, request);
+  const std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
   std::vector<std::uint16_t> result(cells.size());
   BadCells missing;
   std::set<double> without_row;
@@ -249,7 +256,7 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
     const auto row = std::isnan(tuple[0]) ? rows.end() : rows.find(tuple[0]);
     if (row != rows.end()) {
       result[e] = row->second;
-    } else {
+    } else if (std::isnan(tuple[0]) || !excluded.contains(tuple[0])) {
       if (std::isnan(tuple[0])) no_number = true;
       else without_row.insert(tuple[0]);
       missing.add(e);
@@ -304,10 +311,12 @@ Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& reque
     for (const RegionVelocities& row : request.table) result.velocities.push_back(row.velocities);
   }
   for (Velocities& v : result.velocities) {
-    if (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal))
+    const bool standstill = v == Velocities{0, 0, 0};
+    if (!standstill && (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal)))
       throw UsageError(
-          fmt::format("velocities {}, {}, {} cannot be used (each must be positive and finite); give others", v.fiber,
-                      v.sheet, v.normal));
+          fmt::format("velocities {}, {}, {} cannot be used (each must be positive and finite, or all are 0 where "
+                      "nothing conducts); give others",
+                      v.fiber, v.sheet, v.normal));
     if (result.sheet.empty()) v.normal = v.sheet;
   }
   return Metric(std::move(result));
@@ -325,6 +334,50 @@ Metric region_speed_metric(const CellValues<Corners>& cells, const MetricRequest
   for (const std::uint16_t row : table_rows(cells, request))
     result.speed.push_back(request.table[row].velocities.fiber);
   return Metric(std::move(result));
+}
+
+/// Whether each cell conducts, as far as the excluded regions and the mask say; empty: all do.
+template <int Corners>
+std::vector<bool> conducting_cells(const CellValues<Corners>& cells, const MetricRequest& request) {
+  if (request.excluded_regions.empty() && request.mask_array.empty()) return {};
+  std::vector<bool> conducts(cells.size(), true);
+  if (!request.excluded_regions.empty()) {
+    const std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
+    cells.for_each(region_array(cells, request), {1}, [&](std::size_t e, Tuple tuple) {
+      conducts[e] = std::isnan(tuple[0]) || !excluded.contains(tuple[0]);
+    });
+  }
+  if (!request.mask_array.empty()) {
+    BadCells bad;
+    cells.for_each(request.mask_array, {1}, [&](std::size_t e, Tuple tuple) {
+      if (std::isnan(tuple[0])) bad.add(e);
+      else if (tuple[0] == 0 || cells.least(request.mask_array, e) == 0) conducts[e] = false;
+    });
+    bad.check(fmt::format("mask array '{}' is not a number", request.mask_array), cells.size(), "repair the array");
+  }
+  return conducts;
+}
+
+/// The metric with nothing moving where `conducts` is false.
+Metric stopped(const Metric& metric, const std::vector<bool>& conducts) {
+  auto kind = metric.kind();
+  if (const auto* uniform = std::get_if<UniformMetric>(&kind))  // of a speed
+    kind = SpeedMetric{Array<double>(conducts.size(), 1 / std::sqrt(uniform->tensor.xx))};
+  if (auto* fibers = std::get_if<FiberMetric>(&kind)) {
+    if (fibers->region.empty()) fibers->region.resize(conducts.size());
+    if (fibers->velocities.size() > 65535)
+      throw UsageError("the velocity table has too many rows (at most 65535 are possible); join regions");
+    fibers->velocities.push_back({0, 0, 0});
+  }
+  for (std::size_t e = 0; e < conducts.size(); ++e) {
+    if (conducts[e]) continue;
+    if (auto* speeds = std::get_if<SpeedMetric>(&kind)) speeds->speed[e] = 0;
+    if (auto* fibers = std::get_if<FiberMetric>(&kind))
+      fibers->region[e] = static_cast<std::uint16_t>(fibers->velocities.size() - 1);
+    if (auto* tensors = std::get_if<TensorMetric>(&kind))
+      tensors->tensor[e] = SymTensor3f::identity(std::numeric_limits<float>::infinity());
+  }
+  return Metric(std::move(kind));
 }
 
 void check_request(const MetricRequest& r) {
@@ -354,11 +407,10 @@ void check_request(const MetricRequest& r) {
 
 }  // namespace
 
+namespace {
+
 template <int Corners>
-Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells, const Dataset& dataset,
-                           const MetricRequest& request) {
-  check_request(request);
-  const CellValues<Corners> values(cells, dataset);
+Metric metric_of(const CellValues<Corners>& values, const MetricRequest& request) {
   if (!request.speed_array.empty()) return speed_metric(values, request.speed_array);
   if (!request.metric_array.empty())
     return tensor_metric(values, request.metric_array, TensorMeaning::metric, request.tensor_order);
@@ -367,6 +419,18 @@ Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells,
   if (!request.fiber_array.empty()) return fiber_metric(values, request);
   if (!request.table.empty()) return region_speed_metric(values, request);
   return Metric::isotropic(request.speed.value_or(1.0));
+}
+
+}  // namespace
+
+template <int Corners>
+Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells, const Dataset& dataset,
+                           const MetricRequest& request) {
+  check_request(request);
+  const CellValues<Corners> values(cells, dataset);
+  const std::vector<bool> conducts = conducting_cells(values, request);
+  Metric metric = metric_of(values, request);
+  return conducts.empty() ? metric : stopped(metric, conducts);
 }
 
 template Metric metric_from_dataset<3>(std::span<const std::array<VertexId, 3>>, const Dataset&, const MetricRequest&);

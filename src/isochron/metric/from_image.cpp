@@ -1,5 +1,8 @@
 #include "isochron/metric_arrays.h"
 
+#include <cmath>
+#include <set>
+
 #include <fmt/format.h>
 
 #include "isochron/diffusion.h"
@@ -74,13 +77,34 @@ Metric fibers(const Image& image, const MetricRequest& request, std::span<const 
   return Metric(std::move(metric));
 }
 
+/// Takes out of the mask the voxels where nothing moves: those of speed 0 and of excluded regions.
+void leave_out_standstill(const Image& image, const MetricRequest& request, ImageMetric& made) {
+  std::vector<std::uint8_t>& mask = made.mask;
+  const auto leave_out = [&](std::size_t voxel) {
+    if (mask.empty()) mask.assign(image.grid.voxel_count(), 1);
+    made.not_conducting += mask[voxel] != 0 ? 1 : 0;
+    mask[voxel] = 0;
+  };
+  if (const auto* speeds = std::get_if<SpeedMetric>(&made.metric.kind()))
+    for (std::size_t v = 0; v < speeds->speed.size(); ++v)
+      if (speeds->speed[v] == 0) leave_out(v);
+  if (request.excluded_regions.empty()) return;
+  if (request.region_array.empty())
+    throw UsageError("regions of an image are left out, but which array holds them is not said; name it with " +
+                     Setting{Option::region_array});
+  const DataArray& regions = array_of(image, request.region_array, {1});
+  const std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
+  for (std::size_t v = 0; v < image.grid.voxel_count(); ++v)
+    if (const double region = regions.at(v); !std::isnan(region) && excluded.contains(region)) leave_out(v);
+}
+
 void check_one(const MetricRequest& request) {
   const int given = (request.speed ? 1 : 0) + (request.speed_array.empty() ? 0 : 1) +
                     (request.metric_array.empty() ? 0 : 1) + (request.velocity_tensor_array.empty() ? 0 : 1) +
                     (request.fiber_array.empty() ? 0 : 1);
   if (given > 1)
     throw UsageError("speeds, tensors and fibres exclude one another (each is a whole metric); give one of them");
-  if (!request.table.empty() || !request.region_array.empty())
+  if (!request.table.empty() || (!request.region_array.empty() && request.excluded_regions.empty()))
     throw UsageError("velocity tables are for meshes; on an image give " + Setting{Option::speed_array} +
                      " or a tensor array");
   if (!request.sheet_array.empty() && request.fiber_array.empty())
@@ -93,10 +117,11 @@ void check_one(const MetricRequest& request) {
 
 }  // namespace
 
-ImageMetric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
-                              std::vector<std::uint8_t> mask, TensorFrame frame, int threads,
-                              std::optional<double> median) {
-  check_one(request);
+namespace {
+
+ImageMetric made_of_arrays(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
+                           std::vector<std::uint8_t> mask, TensorFrame frame, int threads,
+                           std::optional<double> median) {
   const auto of_tensors = [&](const std::string& name, DiffusionMetricKind kind) {
     const DiffusionMetricOptions options{
         .kind = kind, .floor = request.eigenvalue_floor, .median = median, .threads = threads};
@@ -109,6 +134,17 @@ ImageMetric metric_from_image(const Image& image, const MetricRequest& request, 
   if (!request.speed_array.empty()) metric = speeds(image, request.speed_array);
   if (!request.fiber_array.empty()) metric = fibers(image, request, mask);
   return {std::move(metric), std::move(mask), {}};
+}
+
+}  // namespace
+
+ImageMetric metric_from_image(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,
+                              std::vector<std::uint8_t> mask, TensorFrame frame, int threads,
+                              std::optional<double> median) {
+  check_one(request);
+  ImageMetric made = made_of_arrays(image, request, order, std::move(mask), frame, threads, median);
+  leave_out_standstill(image, request, made);
+  return made;
 }
 
 std::vector<double> mean_eigenvalues(const Image& image, const MetricRequest& request, std::optional<TensorOrder> order,

@@ -1,14 +1,28 @@
 #include "isochron/metric.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <limits>
 
 #include <fmt/format.h>
 
+#include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
 
 namespace isochron {
 namespace {
+
+constexpr Velocities standstill{0, 0, 0};
+
+bool usable(const Velocities& v) {
+  if (v == standstill) return true;
+  return v.fiber > 0 && v.sheet > 0 && v.normal > 0 && std::isfinite(v.fiber + v.sheet + v.normal);
+}
+
+/// In the direction of the largest speed.
+double slowness_of(const SymTensor3d& m) { return std::sqrt(std::max(0.0, eigen_system(m).values[2])); }
 
 Place element_place(std::size_t e) { return {Place::Kind::element, {static_cast<double>(e)}}; }
 
@@ -27,9 +41,10 @@ void check_fibers(const FiberMetric& fibers, const Message& what) {
       throw InputError(what + ": " + element_place(e) +
                        " is in a region without velocities; add it to the velocity table");
   for (const Velocities& v : fibers.velocities)
-    if (!(v.fiber > 0 && v.sheet > 0 && v.normal > 0) || !std::isfinite(v.fiber + v.sheet + v.normal))
+    if (!usable(v))
       throw InputError(
-          what + fmt::format(": velocities {}, {}, {} cannot be used (each must be positive and finite); give others",
+          what + fmt::format(": velocities {}, {}, {} cannot be used (each must be positive and finite, or all are 0 "
+                             "where nothing conducts); give others",
                              v.fiber, v.sheet, v.normal));
 }
 
@@ -91,6 +106,31 @@ std::size_t Metric::bytes_per_element() const {
          (fibers->region.empty() ? 0 : sizeof(std::uint16_t));
 }
 
+bool Metric::conducts(ElementId e) const {
+  const std::size_t i = e.index();
+  switch (kind_.index()) {
+    case 1: return std::get<SpeedMetric>(kind_).speed[i] != 0;
+    case 2: return !std::isinf(std::get<TensorMetric>(kind_).tensor[i].xx);
+    case 3: {
+      const auto& fibers = std::get<FiberMetric>(kind_);
+      return fibers.velocities[fibers.region.empty() ? 0 : fibers.region[i]] != standstill;
+    }
+    default: return true;
+  }
+}
+
+bool Metric::conducts_everywhere(int threads) const {
+  if (const auto* fibers = std::get_if<FiberMetric>(&kind_))
+    return std::find(fibers->velocities.begin(), fibers->velocities.end(), standstill) == fibers->velocities.end();
+  std::atomic<bool> everywhere = true;
+  parallel_chunks(threads, element_count(), [&](std::size_t begin, std::size_t end) {
+    bool here = true;
+    for (std::size_t e = begin; e < end; ++e) here = conducts(ElementId(e)) && here;
+    if (!here) everywhere = false;
+  });
+  return everywhere;
+}
+
 bool Metric::isotropic() const {
   if (kind_.index() == 1) return true;
   if (kind_.index() != 0) return false;
@@ -107,6 +147,21 @@ bool usable_on(const Metric& metric, ElementId element) {
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind()))
     if (!is_finite(fibers->fiber[e]) || (!fibers->sheet.empty() && !is_finite(fibers->sheet[e]))) return false;
   return positive_definite(metric.tensor(element));
+}
+
+double least_slowness(const Metric& metric, const std::vector<ElementId>* some) {
+  if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) return slowness_of(uniform->tensor);
+  const std::size_t count = some != nullptr ? some->size() : metric.element_count();
+  double least = std::numeric_limits<double>::infinity();
+  const StoppableLoop loop;
+  loop(0, count, [&](std::size_t i) {
+    const ElementId e = some != nullptr ? (*some)[i] : ElementId(i);
+    if (!metric.conducts(e)) return;
+    if (const auto* speeds = std::get_if<SpeedMetric>(&metric.kind()))
+      least = std::min(least, 1 / speeds->speed[e.index()]);
+    else least = std::min(least, slowness_of(metric.tensor(e)));
+  });
+  return std::isfinite(least) ? least : 0;
 }
 
 const char* fault_of(const Metric& metric) {
@@ -129,19 +184,46 @@ void check_metric_form(const Metric& metric, std::size_t element_count, const Me
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) check_fibers(*fibers, what);
 }
 
-void check_metric(const Metric& metric, std::size_t element_count, const Message& what) {
-  check_metric_form(metric, element_count, what);
+namespace {
+
+/// Throws InputError unless `right` holds on all elements.
+template <class Right>
+void check_elements(const Metric& metric, const Message& what, const Right& right) {
   std::size_t bad = 0, first = 0;
   const std::size_t to_check = metric.element_count();
   const StoppableLoop loop;
   loop(0, to_check, [&](std::size_t e) {
-    if (!usable_on(metric, ElementId(e)) && bad++ == 0) first = e;
+    if (!right(ElementId(e)) && bad++ == 0) first = e;
   });
   if (bad == 0) return;
   const bool tensors = std::holds_alternative<TensorMetric>(metric.kind());
   throw InputError(what + fmt::format(" is {} on {} of {} elements (first: ", fault_of(metric), bad, to_check) +
                    element_place(first) + "); " +
                    (tensors ? "repair the tensors or their component order" : "repair the array or choose another"));
+}
+
+}  // namespace
+
+void check_metric(const Metric& metric, std::size_t element_count, const Message& what) {
+  check_metric_form(metric, element_count, what);
+  check_elements(metric, what, [&](ElementId e) { return usable_on(metric, e); });
+}
+
+std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
+                                                          const Message& what) {
+  check_metric_form(metric, element_count, what);
+  std::size_t conducting = 0;
+  check_elements(metric, what, [&](ElementId e) {
+    if (!metric.conducts(e)) return true;
+    ++conducting;
+    return usable_on(metric, e);
+  });
+  if (conducting == metric.element_count()) return std::nullopt;
+  std::vector<ElementId> kept;
+  kept.reserve(conducting);
+  for (std::size_t e = 0; e < element_count; ++e)
+    if (metric.conducts(ElementId(e))) kept.emplace_back(e);
+  return kept;
 }
 
 }  // namespace isochron

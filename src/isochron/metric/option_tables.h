@@ -44,7 +44,8 @@ void each_fiber_option(MetricRequest& request, Visit&& visit) {
   visit({"sheets", "NAME", "Sheet directions, with <fibers>"}, request.sheet_array);
   visit({"velocity", "L,T[,N]", "Along the fibres, across (and normal to the sheets)"}, request.velocities);
   visit({"velocity_table", "ROWS|FILE", "Per region: '1:0.6,0.3;2:0.2,0.1', or a file of such rows"}, request.table);
-  visit({"region_array", "NAME", "The table's regions (region, gmsh:physical or medit:ref)"}, request.region_array);
+  visit({"region_array", "NAME", "Regions of cells (region, gmsh:physical or medit:ref)"}, request.region_array);
+  visit({"exclude_region", "IDS", "Regions that do not conduct: 13,20-25"}, request.excluded_regions);
 }
 
 /// What paths through diffusion tensors cost.

@@ -42,11 +42,14 @@ void split(std::string_view text, std::string_view separators, Visit&& visit) {
 }
 
 /// Fills the velocities from one to three numbers; false when there are more, none, or one is not positive or far out
-/// of range.
+/// of range. Only all of them may be 0.
 bool fill(const std::vector<double>& numbers, Velocities& velocities) {
   if (numbers.empty() || numbers.size() > 3) return false;
-  for (const double v : numbers)
-    if (!(v > 0) || !std::isnormal(v * v) || !std::isnormal(1 / (v * v))) return false;  // squares are computed with
+  const bool standstill = std::all_of(numbers.begin(), numbers.end(), [](double v) { return v == 0; });
+  const auto usable = [](double v) {  // squares are computed with
+    return v > 0 && std::isnormal(v * v) && std::isnormal(1 / (v * v));
+  };
+  if (!standstill && !std::all_of(numbers.begin(), numbers.end(), usable)) return false;
   velocities.fiber = numbers[0];
   velocities.sheet = numbers[std::min<std::size_t>(1, numbers.size() - 1)];
   velocities.normal = numbers.back();
@@ -113,7 +116,7 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
     if (!row.good || !parse_number(row.region, entry.region) || !fill(row.numbers, entry.velocities))
       throw InputError(
           fmt::format("velocity table: the row of region '{}' needs a whole number and one to three positive "
-                      "velocities; write it like 1:0.6,0.3",
+                      "velocities, or 0 where nothing conducts; write it like 1:0.6,0.3",
                       row.region));
     for (const RegionVelocities& other : result)
       if (other.region == entry.region)

@@ -25,6 +25,7 @@
 #include "isochron/progress.h"
 #include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/limits.h"
+#include "isochron/solve/common/lower_bound.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/cuda/device_metric.h"
 #include "isochron/solve/device_engine.h"
@@ -142,13 +143,14 @@ struct Noun {
 /// does everything, `solve_on_device` gives a DeviceEngine the seeds. An adapter has
 /// - `use(options)`, `ready()`, `facts(metric)`, `gpu()` (the device that holds the shape's arrays, −1: the host),
 /// `user_count()` and
-///   `user_noun()` (vertices or voxels), `element_count()`;
+///   `user_noun()` (vertices or voxels), `element_count()`, `left_out()` (elements of it that do not conduct);
 /// - `prepare(plan, metric)`, which makes what is not there yet, `metric_changed()` and `forget()`; `notes()` of it;
 /// - `device()`, the DeviceAdapter when the GPU does everything, else null, and `device_seeds(sets)`;
 /// - `prepare_host(plan, metric)`, `prepare_sources(sets)`, `groups(sources, init)`: sources that are solved together;
 /// - `with_problem(use)`: the prepared problem; `internal(problem, vertex)` and `for_users(problem, threads, visit)`,
 ///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
-///   `residual`, `spread_labels`, `upwind`.
+///   `residual`, `spread_labels`, `upwind`;
+/// - `bound_geometry(metric)`, for the second check, and `updates_stay_inside()`: no update unfolds elements.
 template <class Adapter>
 class EngineOf final : public Engine {
  public:
@@ -207,11 +209,16 @@ class EngineOf final : public Engine {
     with_cpu_fallback([&] {
       prepare();
       if (adapter_.device() != nullptr) {
-        result = device_engine().residual(times, adapter_.device_seeds({&sources, 1})[0]);
+        const std::vector<Seed> seeds = std::move(adapter_.device_seeds({&sources, 1})[0]);
+        result = device_engine().residual(times, seeds);
+        check_bound(seeds, {}, times, result);
         return;
       }
-      with_times(times, sources, arrival.source_init.value_or(plan_.source_init),
-                 [&](auto& run, const auto& start) { result = run.residual(start, limit_of(start)); });
+      const SourceInit init = arrival.source_init.value_or(plan_.source_init);
+      with_times(times, sources, init, [&](auto& run, const auto& start, const auto& group) {
+        result = run.residual(start, limit_of(start));
+        check_bound(group.seeds, onset_of(group), times, result);
+      });
     });
     return result;
   }
@@ -275,6 +282,7 @@ class EngineOf final : public Engine {
     const bool summarised = arrival.reached + arrival.unreached > 0;  // on a device
     if (!summarised) summarise(arrival);
     arrival.setup_seconds = setup_seconds_;
+    arrival.not_conducting = adapter_.left_out();
     std::vector<std::string> notes;
     if (!plan_.note.empty()) notes.push_back(plan_.note);
     if (options_.precision == Precision::single_ && plan_.source_init == SourceInit::factored)
@@ -287,7 +295,13 @@ class EngineOf final : public Engine {
   [[nodiscard]] DeviceEngine device_engine() { return {*adapter_.device(), plan_, options_}; }
 
   void solve_on_device(std::span<const Sources> source_sets, const TakeArrival& take) {
-    device_engine().solve(adapter_.device_seeds(source_sets), [&](std::size_t set, Arrival&& arrival) {
+    const std::vector<std::vector<Seed>> seed_sets = adapter_.device_seeds(source_sets);
+    device_engine().solve(seed_sets, [&](std::size_t set, Arrival&& arrival) {
+      if (arrival.residual) {
+        const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
+        check_bound(seed_sets[set], {}, arrival.on_device ? fetched : arrival.times, *arrival.residual);
+        if (!arrival.residual->passed()) arrival.converged = false;
+      }
       if (options_.weights == Keep::yes) add_upwind(source_sets[set], arrival);
       describe(arrival);
       take(set, std::move(arrival));
@@ -343,13 +357,12 @@ class EngineOf final : public Engine {
     arrival.transfer_seconds = start.state.transfer_seconds;
     arrival.solve_seconds = timer.seconds() - arrival.transfer_seconds;
     arrival.threads = plan_.several_threads ? resources.threads : 1;
-    finish(problem, run, group.seeds, resources.threads, start, arrival);
+    finish(problem, run, group, resources.threads, start, arrival);
   }
 
   /// Everything of the result that is read off the times.
-  template <class Problem, class Run, class T = typename Problem::Scalar>
-  void finish(const Problem& problem, Run& run, const std::vector<Seed>& seeds, int threads, Start<T>& start,
-              Arrival& arrival) {
+  template <class Problem, class Run, class Group, class T = typename Problem::Scalar>
+  void finish(const Problem& problem, Run& run, const Group& group, int threads, Start<T>& start, Arrival& arrival) {
     arrival.counters = start.state.counters;
     arrival.converged = start.state.converged;
     arrival.method = plan_.method;
@@ -361,9 +374,10 @@ class EngineOf final : public Engine {
     });
     if (options_.verify == Keep::yes) {
       arrival.residual = run.residual(start, limit_of(start));
+      check_bound(group.seeds, onset_of(group), arrival.times, *arrival.residual);
       if (!arrival.residual->passed()) arrival.converged = false;
     }
-    if (options_.sources == Keep::yes) label(problem, run, seeds, threads, start, arrival);
+    if (options_.sources == Keep::yes) label(problem, run, group.seeds, threads, start, arrival);
     if (options_.weights == Keep::yes) arrival.upwind = run.upwind(start);
   }
 
@@ -393,12 +407,25 @@ class EngineOf final : public Engine {
     return start;
   }
 
+  /// The second check of times, on what the user gave.
+  void check_bound(std::span<const Seed> seeds, std::optional<double> onset, std::span<const double> times,
+                   Residual& residual) {
+    if (plan_.scheme == GridScheme::lax_friedrichs) return;  // smears times both ways
+    const bool monotone = plan_.order == 1 && !onset && adapter_.updates_stay_inside();
+    check_lower_bound(adapter_.bound_geometry(metric_), seeds, times, onset, max_share_below(monotone), residual);
+  }
+  /// Of a factored source.
+  template <class Group>
+  static std::optional<double> onset_of(const Group& group) {
+    return group.factored ? std::optional(group.factored->time) : std::nullopt;
+  }
+
   template <class T>
   static double limit_of(const Start<T>& start) {
     return residual_tolerances * static_cast<double>(start.state.tolerance);
   }
 
-  /// Calls `use(run, start)` with given times in place of a schedule's result, on the host.
+  /// Calls `use(run, start, group)` with given times in place of a schedule's result, on the host.
   template <class Use>
   void with_times(std::span<const double> times, const Sources& sources, SourceInit init, Use&& use) {
     adapter_.prepare_host(plan_, metric_);
@@ -416,13 +443,13 @@ class EngineOf final : public Engine {
       adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
         start.state.time[v] = static_cast<T>((times[user] - start.base) / problem.unit);
       });
-      use(run, start);
+      use(run, start, groups[0]);
     });
   }
 
   void add_upwind(const Sources& sources, Arrival& arrival) {
     with_times(arrival.times, sources, plan_.source_init,
-               [&](auto& run, const auto& start) { arrival.upwind = run.upwind(start); });
+               [&](auto& run, const auto& start, const auto&) { arrival.upwind = run.upwind(start); });
   }
 
   static std::vector<double> fetch_times(const DeviceResult& result) {

@@ -38,7 +38,22 @@ struct Cell {
   }
 };
 
+/// What it says about steps along the plane of a flat image.
+SymTensor3d in_plane(const ImageGrid& grid, const SymTensor3d& m) {
+  return grid.flat() ? SymTensor3d{m.xx, m.xy, 0, m.yy, 0, 1} : m;
+}
+
 }  // namespace
+
+GridField::GridField(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
+                     std::span<const double> times)
+    : grid_(grid),
+      metric_(metric),
+      speeds_(std::get_if<SpeedMetric>(&metric.kind())),
+      world_(in_plane(grid, metric_per_voxel(grid, SymTensor3d::identity()))),
+      from_world_(inverse(world_)),
+      mask_(mask),
+      times_(times) {}
 
 std::optional<VertexId> GridField::voxel(const Index& index) const {
   for (int k = 0; k < 3; ++k)
@@ -53,9 +68,11 @@ std::optional<VertexId> GridField::voxel(const Index& index) const {
 std::optional<VertexId> GridField::voxel(const Vec3d& p) const { return voxel(rounded(p)); }
 
 SymTensor3d GridField::tensor(VertexId v) const {
-  SymTensor3d m = metric_per_voxel(grid_, metric_.tensor(ElementId(v.index())));
-  if (grid_.flat()) m = {m.xx, m.xy, 0, m.yy, 0, 1};
-  return m;
+  return in_plane(grid_, metric_per_voxel(grid_, metric_.tensor(ElementId(v.index()))));
+}
+
+double GridField::step_cost(VertexId v, const Vec3d& d, double length) const {
+  return speeds_ != nullptr ? length / speeds_->speed[v.index()] : std::sqrt(squared_length(tensor(v), d));
 }
 
 double GridField::slope(VertexId v, int order) const {
@@ -120,7 +137,8 @@ Vec3d GridField::velocity(const Index& index, VertexId v) const {
   const double here = times_[v.index()];
   const Vec3d gradient{difference(index, 0, here), difference(index, 1, here),
                        grid_.flat() ? 0 : difference(index, 2, here)};
-  const SymTensor3d d = inverse(tensor(v));
+  const SymTensor3d d =
+      speeds_ != nullptr ? speeds_->speed[v.index()] * speeds_->speed[v.index()] * from_world_ : inverse(tensor(v));
   const double slope2 = squared_length(d, gradient);
   return slope2 > 0 && std::isfinite(slope2) ? (-1 / std::sqrt(slope2)) * (d * gradient) : Vec3d{};
 }
@@ -154,6 +172,7 @@ double GridField::cost(const Vec3d& a, const Vec3d& b, double limit) const {
     const double border = d[k] > 0 ? std::floor(x + 0.5) + 0.5 : std::ceil(x - 0.5) - 0.5;
     return (border - a[k]) / d[k];
   };
+  const double length = std::sqrt(squared_length(world_, d));
   double sum = 0;
   for (double t = 0; t < 1;) {
     const std::array<double, 3> crossing{next_crossing(0, t), next_crossing(1, t), next_crossing(2, t)};
@@ -161,7 +180,7 @@ double GridField::cost(const Vec3d& a, const Vec3d& b, double limit) const {
     const Index here = rounded(a + 0.5 * (t + end) * d);
     const auto v = voxel(here);
     if (!v) return infinity;
-    if (end > t) sum += (end - t) * std::sqrt(squared_length(tensor(*v), d));
+    if (end > t) sum += (end - t) * step_cost(*v, d, length);
     if (sum > limit) return infinity;
     if (end >= 1) break;
     unsigned at_once = 0;

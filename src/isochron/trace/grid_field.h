@@ -18,10 +18,11 @@ namespace isochron {
 class GridField {
  public:
   GridField(const ImageGrid& grid, const Metric& metric, std::span<const std::uint8_t> mask,
-            std::span<const double> times)
-      : grid_(grid), metric_(metric), mask_(mask), times_(times) {}
+            std::span<const double> times);
 
   [[nodiscard]] const ImageGrid& grid() const { return grid_; }
+  /// Whether a voxel is as fast in all directions.
+  [[nodiscard]] bool isotropic() const { return metric_.isotropic(); }
   [[nodiscard]] double time(VertexId v) const { return times_[v.index()]; }
   [[nodiscard]] static Vec3d index_of(const ImageGrid& grid, VertexId v) {
     const auto [i, j, k] = grid.index(v);
@@ -57,8 +58,14 @@ class GridField {
   [[nodiscard]] Vec3d velocity(const std::array<std::int64_t, 3>& index, VertexId v) const;
   [[nodiscard]] double difference(const std::array<std::int64_t, 3>& index, int axis, double here) const;
 
+  /// Travel time of a step d (in voxels) through a voxel, whose length in the world is `length`.
+  [[nodiscard]] double step_cost(VertexId v, const Vec3d& d, double length) const;
+
   const ImageGrid& grid_;
   const Metric& metric_;
+  const SpeedMetric* speeds_;  ///< null unless the metric is one
+  SymTensor3d world_;          ///< squared lengths in the world of steps in voxels
+  SymTensor3d from_world_;     ///< its inverse
   std::span<const std::uint8_t> mask_;
   std::span<const double> times_;
 };

@@ -13,22 +13,25 @@ namespace {
 /// Where the metric is strongly anisotropic and turns from voxel to voxel, a traced path costs several times what the
 /// front took, since it is never quite along the fibre of each voxel. To be quicker than such a path says little then:
 /// a straight way through slow voxels is, too. So cuts begin short and reach further from sweep to sweep: the path has
-/// settled along the fibres when it is compared with long ones.
+/// settled along the fibres when it is compared with long ones. Where all directions are alike, the traced path is the
+/// front's but for wiggles of a voxel: short cuts and narrow shifts are enough, and few sweeps of them.
 class Relaxation {
  public:
   Relaxation(const GridField& field, const EndRegion& start, const EndRegion& finish, std::vector<Vec3d>& points)
-      : field_(field), start_(start), finish_(finish), points_(points) {}
+      : field_(field), start_(start), finish_(finish), alike_(field.isotropic()), points_(points) {}
 
   void run() {
-    constexpr int max_sweeps = 10, min_sweeps = 5;
-    constexpr double min_gain = 1e-4, new_way = 0.01;
+    constexpr int max_sweeps = 10;
+    const int min_sweeps = alike_ ? 0 : 5;
+    constexpr double new_way = 0.01;
+    const double min_gain = alike_ ? 1e-3 : 1e-4;
     double before = cost(1, points_.size() - 1);
     for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       leave_regions();
-      cut_short(std::min(farthest_cut, first_cut << sweep));
+      cut_short(alike_ ? near_cut : std::min(farthest_cut, first_cut << sweep));
       if (cost(1, points_.size() - 1) < (1 - new_way) * before) probe_ = first_probe;
       std::size_t width = 1;
-      while (4 * width < points_.size()) width *= 2;
+      while (4 * width < points_.size() && (width < widest_shift || !alike_)) width *= 2;
       for (; width >= 1; width /= 2)
         for (int axis = 0; axis < (field_.grid().flat() ? 2 : 3); ++axis) {
           move_ends(width, axis);
@@ -82,10 +85,19 @@ class Relaxation {
     return length > 1e-3 && std::isfinite(length) ? side / length : Vec3d{};
   }
 
+  [[nodiscard]] static int main_axis(const Vec3d& way) {
+    int axis = 0;
+    for (int k = 1; k < 3; ++k)
+      if (std::abs(way[k]) > std::abs(way[axis])) axis = k;
+    return axis;
+  }
+
   void move(std::size_t centre, std::size_t width, int axis) {
     const std::size_t first = centre > width ? centre - width + 1 : 1;
     const std::size_t last = std::min(centre + width - 1, points_.size() - 2);
-    shift(first, last, centre, width, sideways(centre, points_[last + 1] - points_[first - 1], axis));
+    const Vec3d way = points_[last + 1] - points_[first - 1];
+    if (alike_ && axis == main_axis(way)) return;  // the others span all that is sideways
+    shift(first, last, centre, width, sideways(centre, way, axis));
   }
 
   /// The ends move along the axes, within their regions.
@@ -163,12 +175,13 @@ class Relaxation {
     return inside + std::max(0.0, in - inset) * (outside - inside);
   }
 
-  static constexpr std::size_t first_cut = 4, farthest_cut = 64;  // points
+  static constexpr std::size_t first_cut = 4, farthest_cut = 64, near_cut = 8, widest_shift = 4;  // points
   static constexpr double first_probe = 0.25;
 
   const GridField& field_;
   const EndRegion& start_;
   const EndRegion& finish_;
+  const bool alike_;
   std::vector<Vec3d>& points_;
   std::vector<Vec3d> kept_;
   std::vector<double> least_;        // from the first point to each

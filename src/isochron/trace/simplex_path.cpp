@@ -19,6 +19,7 @@
 #include "isochron/mesh/adjacency.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/locator.h"
+#include "isochron/metric/conducting.h"
 #include "isochron/solve/simplex/metric_frame.h"
 #include "isochron/solve/simplex/seeds.h"
 #include "isochron/trace/descent.h"
@@ -268,8 +269,9 @@ class PathTracer<Corners>::Engine {
  public:
   Engine(MeshDomain<Corners> domain, std::span<const double> times, const Sources& sources, PathOptions options)
       : options_(options),
-        mesh_(domain.mesh),
-        metric_(domain.metric),
+        conducting_(domain.mesh, domain.metric),
+        mesh_(conducting_.mesh()),
+        metric_(conducting_.metric()),
         adjacency_(build_adjacency(mesh_)),
         on_{mesh_, metric_, adjacency_, checked(times)},
         ends_(on_, sources) {}
@@ -331,6 +333,7 @@ class PathTracer<Corners>::Engine {
   void shorten_trail(Trail& trail) const;
 
   PathOptions options_;
+  ConductingMesh<Corners> conducting_;
   const SimplexMesh<Corners>& mesh_;
   const Metric& metric_;
   Adjacency adjacency_;

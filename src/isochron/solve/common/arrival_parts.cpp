@@ -10,6 +10,17 @@
 
 namespace isochron {
 
+void take_worse(const Residual& part, Residual& residual) {
+  if (part.worst > residual.worst) {
+    residual.worst = part.worst;
+    residual.worst_vertex = part.worst_vertex;
+  }
+  if (part.share_below > residual.share_below) {
+    residual.share_below = part.share_below;
+    residual.vertex_below = part.vertex_below;
+  }
+}
+
 void take_earlier(Arrival&& part, Arrival& arrival) {
   for (std::size_t v = 0; v < part.times.size(); ++v) {
     if (!(part.times[v] < arrival.times[v])) continue;
@@ -22,8 +33,7 @@ void take_earlier(Arrival&& part, Arrival& arrival) {
   arrival.counters.rounds += part.counters.rounds;
   arrival.solve_seconds += part.solve_seconds;
   arrival.converged = arrival.converged && part.converged;
-  if (part.residual && arrival.residual && part.residual->worst > arrival.residual->worst)
-    arrival.residual = part.residual;
+  if (part.residual && arrival.residual) take_worse(*part.residual, *arrival.residual);
 }
 
 void summarise(Arrival& arrival) {

@@ -8,6 +8,9 @@
 
 namespace isochron {
 
+/// The worse of both, in each check.
+void take_worse(const Residual& part, Residual& residual);
+
 /// Takes over what is earlier in `part`; counts and worst residuals add up.
 void take_earlier(Arrival&& part, Arrival& arrival);
 

@@ -11,6 +11,7 @@ namespace isochron {
 struct FactoredSource {
   Vec3d index;         ///< in voxels
   SymTensor3d metric;  ///< there, in voxels
+  double time = 0;
 };
 
 struct AdaptiveRun {

@@ -35,6 +35,8 @@ class ImageAdapterBase {
 
   void use(const SolveOptions& options) { options_ = options; }
   [[nodiscard]] static int gpu() { return -1; }
+  /// Voxels that do not conduct are outside the mask.
+  [[nodiscard]] static std::size_t left_out() { return 0; }
   [[nodiscard]] static Noun user_noun() { return {"voxel", "voxels"}; }
   [[nodiscard]] std::size_t user_count() const { return grid_.voxel_count(); }
   [[nodiscard]] std::size_t element_count() const { return grid_.voxel_count(); }
@@ -70,7 +72,7 @@ class ImageAdapterBase {
     if (!regions.empty()) groups.push_back(group(regions));
     for (const PlacedSource& source : alone) {
       groups.push_back(group({source}));
-      groups.back().factored = FactoredSource{source.position, metric_at(metric, *cells_, source)};
+      groups.back().factored = FactoredSource{source.position, metric_at(metric, *cells_, source), source.time};
     }
     return groups;
   }
@@ -79,6 +81,17 @@ class ImageAdapterBase {
   void with_problem(Use&& use) const {
     if (plan_->precision == Precision::single_) std::visit(use, single_);
     else std::visit(use, double_);
+  }
+
+  [[nodiscard]] static bool updates_stay_inside() { return true; }
+  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) const {
+    std::vector<ElementId> allowed;
+    allowed.reserve(cells_->list.size());
+    for (const std::uint32_t cell : cells_->list)
+      allowed.emplace_back(cells_->box.voxel(cells_->box.index(cell)).index());
+    const double slowness = metric.host() != nullptr ? least_slowness(*metric.host(), &allowed)
+                                                     : least_slowness(metric.device()->fetch(), &allowed);
+    return {[this](std::size_t v) { return grid_.position(VertexId(v)); }, slowness};
   }
 
   template <class Problem>

@@ -7,6 +7,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh.h"
+#include "isochron/metric/conducting.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/ranks/grid_boxes.h"
 #include "isochron/solve/ranks/part_solver.h"
@@ -53,7 +54,7 @@ class MeshPartEngine final : public PartEngine {
  public:
   MeshPartEngine(const MeshPart<Corners>& part, const AnyMetric& metric, SolveOptions options,
                  Communicator& communicator)
-      : PartEngine(kind, std::move(options), communicator), part_(part) {
+      : PartEngine(kind, std::move(options), communicator), whole_part_(part) {
     if (Corners == 4 && options_.obtuse == ObtuseSplit::split)
       throw UsageError("virtual tetrahedra are not made on a mesh in parts; leave them out, or solve on the whole");
     set_metric(metric);
@@ -62,29 +63,61 @@ class MeshPartEngine final : public PartEngine {
   void set_metric(const AnyMetric& metric) override {
     const Timer timer;
     std::shared_ptr<const Metric> next;
+    std::optional<std::vector<ElementId>> kept;
     all_or_none(communicator_, [&] {
       next = host_metric(metric);
-      if (part_.mesh.element_count() == 0) return;
-      check_mesh(part_.mesh);
-      check_metric(*next, part_.mesh.element_count(), Subject::metric);
+      if (whole_part_.mesh.element_count() == 0) return;
+      check_mesh(whole_part_.mesh);
+      kept = conducting_elements(*next, whole_part_.mesh.element_count(), Subject::metric);
     });
-    metric_ = next;
+    keep(kept);
+    metric_ = kept ? std::make_shared<const Metric>(next->of(*kept)) : next;
     solver_.reset();
     const std::vector<VirtualRecord<double, Corners>> virtual_elements = split();
     solver_ =
-        make_part_solver<Corners>(communicator_, extended_ ? *extended_ : part_, *metric_, options_, virtual_elements);
+        make_part_solver<Corners>(communicator_, extended_ ? *extended_ : part(), *metric_, options_, virtual_elements);
     setup_seconds_ = timer.seconds();
   }
 
  private:
   Arrival solve(const Sources& sources) override {
     const Timer timer;
-    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(part_.mesh, wanted_threads(options_));
-    const std::vector<Seed> seeds = part_seeds(communicator_, part_, adjacency_, *metric_, sources, options_);
+    if (adjacency_.offsets.empty()) adjacency_ = build_adjacency(part().mesh, wanted_threads(options_));
+    const std::vector<Seed> seeds = part_seeds(communicator_, part(), adjacency_, *metric_, sources, options_);
     const double seconds = timer.seconds();
     Arrival arrival = solver_->solve(seeds);
     arrival.setup_seconds = setup_seconds_ + seconds;
+    arrival.not_conducting = left_out_;
     return arrival;
+  }
+
+  /// The part that is solved on.
+  [[nodiscard]] const MeshPart<Corners>& part() const { return conducting_ ? *conducting_ : whole_part_; }
+
+  /// All ranks together: leaves out the other elements.
+  void keep(const std::optional<std::vector<ElementId>>& kept) {
+    if (kept || conducting_) adjacency_ = {};
+    conducting_.reset();
+    left_out_ = 0;
+    if (sum_of_all(communicator_, kept ? 1 : 0) == 0) return;
+    std::uint64_t left_out = 0, all = 0;
+    for (std::size_t e = 0; e < whole_part_.mesh.element_count(); ++e) all += whole_part_.counts(ElementId(e)) ? 1 : 0;
+    if (kept) {
+      conducting_.emplace(whole_part_);
+      conducting_->mesh.elements.clear();
+      conducting_->global_element.clear();
+      left_out = all;
+      for (const ElementId e : *kept) {
+        conducting_->mesh.elements.push_back(whole_part_.mesh.element(e));
+        conducting_->global_element.push_back(whole_part_.global_element[e.index()]);
+        left_out -= whole_part_.counts(e) ? 1 : 0;
+      }
+    }
+    left_out_ = sum_of_all(communicator_, left_out);
+    const bool standstill = left_out_ == sum_of_all(communicator_, all);
+    all_or_none(communicator_, [&] {
+      if (standstill) refuse_standstill();
+    });
   }
 
   /// The vertices that virtual elements need are ghosts of a copy: the caller's part stays as it is.
@@ -92,14 +125,16 @@ class MeshPartEngine final : public PartEngine {
     std::vector<VirtualRecord<double, Corners>> records;
     if constexpr (Corners == 3) {
       if (options_.obtuse == ObtuseSplit::none) return records;
-      records = split_part(communicator_, extended_.emplace(part_), *metric_);
+      records = split_part(communicator_, extended_.emplace(part()), *metric_);
       if (records.empty()) extended_.reset();
     }
     return records;
   }
 
-  const MeshPart<Corners>& part_;
-  Adjacency adjacency_;  ///< of the part as it was given
+  const MeshPart<Corners>& whole_part_;
+  std::optional<MeshPart<Corners>> conducting_;  ///< where elements do not conduct
+  std::uint64_t left_out_ = 0;                   ///< such elements, of all ranks
+  Adjacency adjacency_;                          ///< of the part that is solved on
   std::shared_ptr<const Metric> metric_;
   std::optional<MeshPart<Corners>> extended_;
   std::unique_ptr<PartSolver> solver_;

@@ -14,6 +14,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/timer.h"
 #include "isochron/error.h"
+#include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/ranks/bands.h"
@@ -194,10 +195,7 @@ class RankEngine final : public PartSolver {
       traffic.halo_bytes += totals.halo_bytes;
       traffic.idle_seconds += totals.idle / communicator_.size();
       traffic.min_idle_seconds = std::min(traffic.min_idle_seconds, totals.idle);
-      if (totals.residual.worst > residual.worst) {
-        residual.worst = totals.residual.worst;
-        residual.worst_vertex = totals.residual.worst_vertex;
-      }
+      take_worse(totals.residual, residual);
     }
     arrival.counters.rounds = traffic.bands = bands.bands;
     traffic.agreements = bands.agreements;

@@ -9,6 +9,8 @@
 #include "isochron/core/timer.h"
 #include "isochron/device.h"
 #include "isochron/mesh.h"
+#include "isochron/metric/conducting.h"
+#include "isochron/solve/common/lower_bound.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/grid_part.h"
 #include "isochron/solve/ranks/packing.h"
@@ -32,22 +34,35 @@ class WholeMesh {
   static constexpr DomainKind kind = Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra;
   static constexpr bool supports_groups = true;  ///< a part may be that of a group of ranks
 
-  explicit WholeMesh(const Domain& domain) : mesh_(*std::get<const SimplexMesh<Corners>*>(domain.shape)) {}
+  explicit WholeMesh(const Domain& domain) : whole_(*std::get<const SimplexMesh<Corners>*>(domain.shape)) {}
 
-  void check(const Metric& metric) const {
-    check_mesh(mesh_);
-    check_metric(metric, mesh_.element_count(), "the metric");
+  /// Gives the metric of what is solved on: of the elements that conduct.
+  [[nodiscard]] std::shared_ptr<const Metric> take(std::shared_ptr<const Metric> metric) {
+    check_mesh(whole_);
+    auto next = std::make_shared<const ConductingMesh<Corners>>(whole_, *metric);
+    check_metric(next->metric(), next->mesh().element_count(), "the metric");
+    conducting_ = std::move(next);
+    if (conducting_->left_out() == 0) return metric;
+    return {conducting_, &conducting_->metric()};
   }
-  [[nodiscard]] std::size_t count() const { return mesh_.vertex_count(); }
+  [[nodiscard]] std::size_t count() const { return whole_.vertex_count(); }
+  [[nodiscard]] std::size_t left_out() const { return conducting_->left_out(); }
+  [[nodiscard]] BoundGeometry bound_geometry(const Metric& metric) const {
+    return {[this](std::size_t v) { return whole_.points[v]; }, least_slowness(metric)};
+  }
+  /// Whether no update unfolds elements.
+  [[nodiscard]] static bool updates_stay_inside(ObtuseSplit obtuse) {
+    return obtuse == ObtuseSplit::none || (Corners == 4 && obtuse != ObtuseSplit::split);
+  }
 
   [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
                                         const SolveOptions& options) const {
-    return whole_seeds(mesh_, metric, sources, options);
+    return find_where_it_conducts(left_out(), [&] { return whole_seeds(mesh(), metric, sources, options); });
   }
 
   void pack(Bytes& bytes) const {
-    put_vector(bytes, mesh_.points);
-    put_vector(bytes, mesh_.elements);
+    put_vector(bytes, mesh().points);
+    put_vector(bytes, mesh().elements);
   }
 
   /// A mesh that came as bytes.
@@ -69,8 +84,8 @@ class WholeMesh {
                         int threads) const {
     RankOptions how = options.ranks;
     how.threads = threads;
-    return parts > 1 && how.blocks_per_rank == 0 ? partition_by_time(mesh_, metric, seeds, parts, threads)
-                                                 : partition_in_blocks(mesh_, parts, how);
+    return parts > 1 && how.blocks_per_rank == 0 ? partition_by_time(mesh(), metric, seeds, parts, threads)
+                                                 : partition_in_blocks(mesh(), parts, how);
   }
 
   /// One rank's part.
@@ -79,7 +94,7 @@ class WholeMesh {
     /// All ranks together, of which the first has the whole and how it is cut.
     Part(Communicator& communicator, const WholeMesh* whole, const Metric* metric, std::optional<Cut>&& cut,
          const SolveOptions& options, int threads)
-        : part_(scatter<Corners>(communicator, whole == nullptr ? nullptr : &whole->mesh_, metric,
+        : part_(scatter<Corners>(communicator, whole == nullptr ? nullptr : &whole->mesh(), metric,
                                  cut ? std::move(*cut) : Cut(), options.obtuse, threads)),
           solver_(make_part_solver<Corners>(communicator, part_.part, part_.metric, options, part_.virtual_elements)) {}
     Arrival solve(std::span<const Seed> seeds) { return solver_->solve(seeds); }
@@ -93,7 +108,10 @@ class WholeMesh {
   };
 
  private:
-  const SimplexMesh<Corners>& mesh_;
+  [[nodiscard]] const SimplexMesh<Corners>& mesh() const { return conducting_->mesh(); }
+
+  const SimplexMesh<Corners>& whole_;
+  std::shared_ptr<const ConductingMesh<Corners>> conducting_;
 };
 
 /// The same for an image. It is not solved by several groups: each rank has blocks of its own then.
@@ -107,7 +125,17 @@ class WholeImage {
     cells_ = make_cells(*grid_.grid, grid_.mask);
   }
 
-  void check(const Metric& metric) const { check_grid_metric({*grid_.grid, metric}, cells_); }
+  [[nodiscard]] std::shared_ptr<const Metric> take(std::shared_ptr<const Metric> metric) const {
+    check_grid_metric({*grid_.grid, *metric}, cells_);
+    return metric;
+  }
+  [[nodiscard]] static std::size_t left_out() { return 0; }
+  [[nodiscard]] BoundGeometry bound_geometry(const Metric& metric) const {
+    std::vector<ElementId> allowed;
+    for (const std::uint32_t cell : cells_.list) allowed.emplace_back(cells_.box.voxel(cells_.box.index(cell)).index());
+    return {[this](std::size_t v) { return grid_.grid->position(VertexId(v)); }, least_slowness(metric, &allowed)};
+  }
+  [[nodiscard]] static bool updates_stay_inside(ObtuseSplit /*obtuse*/) { return true; }
   [[nodiscard]] std::size_t count() const { return grid_.grid->voxel_count(); }
 
   [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
@@ -226,9 +254,7 @@ class WholeEngine final : public Engine {
   }
 
   void take_metric(const AnyMetric& metric) {
-    std::shared_ptr<const Metric> next = host_metric(metric);
-    whole_->check(*next);
-    metric_ = std::move(next);
+    metric_ = whole_->take(host_metric(metric));
     domain_.metric = metric;
   }
 
@@ -264,6 +290,7 @@ class WholeEngine final : public Engine {
     if (groups_ == nullptr) form_groups();
     Arrival arrival = solved_as_one_ ? solve_as_one(sets, set) : solve_parts(sets, set);
     arrival.setup_seconds = setup_seconds_;
+    if (root_) arrival.not_conducting = whole_->left_out();
     if (!note_.empty()) arrival.notes.push_back(note_);
     return arrival;
   }
@@ -307,6 +334,12 @@ class WholeEngine final : public Engine {
     groups_->lead(options_.progress, [&] {
       arrival = gather_arrival(groups_->between(), part_->own(), root_ ? whole_->count() : 0, part_->solve(seeds));
     });
+    if (root_ && arrival.residual) {
+      const bool monotone = options_.order == 1 && Whole::updates_stay_inside(options_.obtuse);
+      check_lower_bound(whole_->bound_geometry(*metric_), seeds, arrival.times, {}, max_share_below(monotone),
+                        *arrival.residual);
+      arrival.converged = arrival.converged && arrival.residual->passed();
+    }
     return arrival;
   }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "isochron/metric/conducting.h"
 #include "isochron/solve/common/methods.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
@@ -120,7 +121,7 @@ class MeshAdapter {
       tables_ = *tables;
       gpu_ = device_holding(*tables, -1);
     } else {
-      mesh_ = std::get<const SimplexMesh<Corners>*>(domain.shape);
+      user_mesh_ = mesh_ = std::get<const SimplexMesh<Corners>*>(domain.shape);
     }
   }
 
@@ -128,17 +129,19 @@ class MeshAdapter {
   [[nodiscard]] int gpu() const { return gpu_; }
   [[nodiscard]] static Noun user_noun() { return {"vertex", "vertices"}; }
   [[nodiscard]] std::size_t user_count() const {
-    return mesh_ != nullptr ? mesh_->vertex_count() : tables_->points.rows();
+    return user_mesh_ != nullptr ? user_mesh_->vertex_count() : tables_->points.rows();
   }
   [[nodiscard]] std::size_t element_count() const {
-    return mesh_ != nullptr ? mesh_->element_count() : tables_->elements.rows();
+    return user_mesh_ != nullptr ? user_mesh_->element_count() : tables_->elements.rows();
   }
+  /// Elements that do not conduct.
+  [[nodiscard]] std::size_t left_out() const { return conducting_ ? conducting_->left_out() : 0; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
 
   [[nodiscard]] DomainFacts facts(const AnyMetric& metric) const {
     const std::size_t metric_bytes = metric.host() != nullptr ? metric.host()->bytes_per_element() : 0;
     return {Corners == 3 ? DomainKind::triangles : DomainKind::tetrahedra, element_count(),
-            mesh_ == nullptr || metric.host() == nullptr,
+            user_mesh_ == nullptr || metric.host() == nullptr,
             [vertices = user_count(), elements = element_count(), metric_bytes](Precision precision) {
               const std::size_t scalar = precision == Precision::double_ ? sizeof(double) : sizeof(float);
               return (Corners == 4 ? cuda::volume_bytes : cuda::surface_bytes)(vertices, elements, scalar,
@@ -147,16 +150,15 @@ class MeshAdapter {
   }
 
   [[nodiscard]] bool ready() const { return ready_; }
-  void metric_changed() { ready_ = host_ready_ = false; }
+  void metric_changed() { ready_ = host_ready_ = mesh_chosen_ = false; }
   void forget() {
-    on_gpu_.reset();
-    schedule_ = {};
-    problem_ = {};
+    forget_mesh();
     metric_changed();
   }
 
   void prepare(const Plan& plan, const HeldMetric& metric) {
-    metric_ = metric.host();
+    plan_ = &plan;
+    choose_mesh(metric);
     if (plan.method == Method::push) prepare_device(plan, metric);
     else prepare_host(plan, metric);
     ready_ = true;
@@ -165,8 +167,8 @@ class MeshAdapter {
   /// What schedules need that work on a problem prepared by the host.
   void prepare_host(const Plan& plan, const HeldMetric& metric) {
     if (host_ready_) return;
-    metric_ = metric.host();
     plan_ = &plan;
+    choose_mesh(metric);
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
     if (first) check_mesh(*mesh_, ids_);
     check_metric(*metric_, mesh_->element_count(), Subject::metric);
@@ -207,7 +209,8 @@ class MeshAdapter {
 
   /// Of factored sources one group for each point and one for the level set, else one of all.
   std::vector<MeshGroup> groups(const Sources& sources, SourceInit init) {
-    const PlacedSources placed = place_sources(*mesh_, user_adjacency(), sources, locator_.get());
+    const PlacedSources placed = find_where_it_conducts(
+        left_out(), [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
     if (init != SourceInit::factored) {
       const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
       return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, rings), {}}};
@@ -233,6 +236,18 @@ class MeshAdapter {
     std::visit(use, problem_);
   }
 
+  [[nodiscard]] bool updates_stay_inside() const {
+    return !plan_->split_obtuse && (Corners == 4 || options_.obtuse == ObtuseSplit::none);
+  }
+
+  /// Of a mesh or a metric in device memory it fetches them.
+  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) const {
+    const double slowness = least_slowness(metric_ != nullptr ? *metric_ : metric.device()->fetch());
+    if (user_mesh_ != nullptr) return {[mesh = user_mesh_](std::size_t v) { return mesh->points[v]; }, slowness};
+    auto mesh = std::make_shared<const SimplexMesh<Corners>>(on_device_->fetch());
+    return {[mesh = std::move(mesh)](std::size_t v) { return mesh->points[v]; }, slowness};
+  }
+
   template <class T>
   MeshRun<T, Corners> make_run(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, int threads) const {
     const auto* schedule = std::get_if<Schedule<T, Corners>>(&schedule_);  // `push` has none
@@ -251,11 +266,31 @@ class MeshAdapter {
   }
 
  private:
+  /// The mesh that is solved on: without the elements that do not conduct.
+  void choose_mesh(const HeldMetric& metric) {
+    if (mesh_chosen_) return;
+    metric_ = metric.host();
+    mesh_chosen_ = true;
+    if (user_mesh_ == nullptr || metric_ == nullptr) return;
+    const std::size_t left_out_before = left_out();
+    conducting_.emplace(*user_mesh_, *metric_, plan_->threads);
+    mesh_ = &conducting_->mesh();
+    metric_ = &conducting_->metric();
+    if (left_out_before + left_out() > 0) forget_mesh();
+  }
+
+  void forget_mesh() {
+    on_gpu_.reset();
+    schedule_ = {};
+    problem_ = {};
+    user_adjacency_ = {};
+    locator_.reset();
+  }
+
   void prepare_device(const Plan& plan, const HeldMetric& metric) {
-    plan_ = &plan;
     if (mesh_ == nullptr && !on_device_) on_device_.emplace(*tables_);
     const cuda::MetricInput metric_input =
-        metric.host() != nullptr ? cuda::MetricInput(*metric.host()) : cuda::MetricInput(*metric.device());
+        metric_ != nullptr ? cuda::MetricInput(*metric_) : cuda::MetricInput(*metric.device());
     if (on_gpu_ != nullptr && on_gpu_->set_metric(metric_input)) return;
     on_gpu_.reset();  // its memory may be needed
     const cuda::MeshInput<Corners> mesh_input =
@@ -309,7 +344,9 @@ class MeshAdapter {
     return user_adjacency_;
   }
 
-  const SimplexMesh<Corners>* mesh_ = nullptr;            ///< null when the mesh is in device memory
+  const SimplexMesh<Corners>* user_mesh_ = nullptr;  ///< null when the mesh is in device memory
+  std::optional<ConductingMesh<Corners>> conducting_;
+  const SimplexMesh<Corners>* mesh_ = nullptr;            ///< the part of it that conducts
   std::optional<DeviceMesh> tables_;                      ///< then these are its arrays, until they are copied
   std::optional<cuda::MeshOnDevice<Corners>> on_device_;  ///< and this is the copy
   MeshIds ids_;
@@ -317,7 +354,7 @@ class MeshAdapter {
   SolveOptions options_;
   const Plan* plan_ = nullptr;
   const Metric* metric_ = nullptr;
-  bool ready_ = false, host_ready_ = false;
+  bool ready_ = false, host_ready_ = false, mesh_chosen_ = false;
   std::vector<std::string> notes_;
   std::unique_ptr<MeshDeviceAdapter> on_gpu_;  ///< when the GPU does everything: `push` also prepares there
   std::variant<Schedule<float, Corners>, Schedule<double, Corners>> schedule_;  ///< null: time bands
