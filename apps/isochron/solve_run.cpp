@@ -272,6 +272,7 @@ int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console)
   summary.read_seconds = reading.seconds();
   const int corners = about_file(request.mesh, [&] {
     check_picture_data(request.picture, dataset);
+  summary.cut_cells = dataset.cut_cells;
     return pick_elements(request, dataset);
   });
   return corners == 3 ? finish(MeshRun<3>(request, std::move(dataset)))

@@ -349,9 +349,9 @@ class Solve(CliCase):
 
     def test_one_is_no_plural(self):
         self.write("a.mesh", "MeshVersionFormatted 2 Dimension 2 Vertices 5 0 0 0 1 0 0 1 1 0 0 1 0 3 3 0\n"
-                             "Triangles 1 1 2 3 0 Quadrilaterals 1 1 2 3 4 0 End\n")
+                             "Triangles 1 1 2 3 0 Quadrilaterals 1 1 2 2 1 0 End\n")
         done = self.succeed("solve a.mesh -o b.msh --source 0")
-        self.assertIn("1 cell of kind quad left out", done.stderr)
+        self.assertIn("1 cell of kind quad that has no area or crosses itself left out", done.stderr)
         self.assert_has_all(done.stdout, "5 vertices, 1 triangle\n", "3 vertices; 2 stay unreached")
 
     def test_numbers_beyond_all_units(self):
