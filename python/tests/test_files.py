@@ -135,3 +135,20 @@ def test_cells_that_are_left_out_are_told(tmp_path, name, text):
         mesh = isochron.read(tmp_path / name)
     assert warned[0].filename == __file__
     assert mesh.cells.tolist() == [[1, 4, 2]]
+
+
+def test_numpy_images_take_a_place(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((3, 4, 5)))
+    image = isochron.read(tmp_path / "a.npy", spacing=0.5, origin=(1, 2, 3))
+    assert np.allclose(image.grid.spacing, 0.5) and np.allclose(image.grid.origin, (1, 2, 3))
+    assert np.allclose(isochron.read(tmp_path / "a.npy").grid.spacing, 1)
+    refused(isochron.UsageError, "spacing", isochron.read, tmp_path / "a.npy", spacing=(1, 2))
+    isochron.write(tmp_path / "a.nii", image)
+    refused(isochron.UsageError, "spacing and origin are for .npy", isochron.read, tmp_path / "a.nii", spacing=2)
+    isochron.write(tmp_path / "a.ply", isochron.generate.square(n=3))
+    refused(isochron.UsageError, "are for images", isochron.read, tmp_path / "a.ply", origin=(0, 0, 0))
+
+
+def test_quads_and_hexahedra_are_cut(tmp_path):
+    (tmp_path / "a.off").write_text("OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")
+    assert isochron.read(tmp_path / "a.off").cells.tolist() == [[0, 1, 2], [0, 2, 3]]
