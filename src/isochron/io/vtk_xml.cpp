@@ -1,5 +1,7 @@
 #include "isochron/io/vtk_xml.h"
 
+#include <algorithm>
+
 namespace isochron {
 namespace {
 
@@ -382,9 +384,10 @@ void VtkXmlWriter::write_header() {
 void VtkXmlWriter::finish() {
   print("    </Piece>\n  </{}>\n  <AppendedData encoding=\"raw\">\n_", kind_);
   write_header();
-  for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
-    write_value(writer_, std::uint64_t{block->bytes}, native_encoding);
-    block->write(writer_);
+  std::reverse(blocks_.begin(), blocks_.end());
+  for (const Block& block : blocks_) {
+    write_value(writer_, std::uint64_t{block.bytes}, native_encoding);
+    block.write(writer_);
   }
   writer_.print("\n  </AppendedData>\n</VTKFile>\n");
   writer_.finish();
