@@ -11,7 +11,7 @@
 #   viewer  what the browser viewer is made of; also gets its client's packages with npm
 #   browser Chromium, which the viewer is tested in
 #   python  what the Python module is built from
-#   pytest  what the Python module and its examples are tested with
+#   pytest  what the Python module and its examples are tested with, and meshio, which must read our files
 #   mpi     OpenMPI, for meshes that outgrow one machine
 #   dev     compiler cache, formatter, linter, and clang for the thread sanitizer
 #   micro   Google Benchmark, for bench/micro
@@ -27,7 +27,7 @@ declare -A packages=(
   [viewer]="libcpp-httplib-dev"
   [browser]="chromium"
   [python]="pybind11-dev python3-dev python3-numpy python3-pip python3-setuptools python3-wheel python3-venv"
-  [pytest]="python3-pytest python3-matplotlib python3-scikit-fmm"
+  [pytest]="python3-pytest python3-matplotlib python3-scikit-fmm python3-meshio"
   [mpi]="libopenmpi-dev openmpi-bin"
   [dev]="ccache clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [micro]="libbenchmark-dev"

@@ -115,6 +115,8 @@ void Command::option(const std::string& names, const std::string& value, const s
   add_one(*app_, names, what, take)->type_name(value)->group(group_)->required(need == Need::required);
 }
 
+void Command::old_name(const std::string& name, const Take& take) { add_one(*app_, name, "", take)->group(""); }
+
 void Command::repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take) {
   add_several(*app_, names, what + " (repeatable)", take)->type_name(value)->group(group_)->allow_extra_args(false);
 }

@@ -37,6 +37,8 @@ class Command {
   /// An option with a value; `value` stands for it in the help text ("--speed", "S").
   void option(const std::string& names, const std::string& value, const std::string& what, const Take& take,
               Need need = Need::optional);
+  /// A name that an option once had: it works, but no help shows it.
+  void old_name(const std::string& name, const Take& take);
   /// An option that may come several times.
   void repeated(const std::string& names, const std::string& value, const std::string& what, const Take& take);
   void flag(const std::string& names, const std::string& what, const std::function<void()>& given);

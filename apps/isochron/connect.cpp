@@ -85,7 +85,7 @@ std::vector<Region> regions_of(const std::vector<RegionRequest>& requests, const
   regions.reserve(requests.size());
   for (const RegionRequest& request : requests)
     regions.push_back(
-        make_region(request, grid, [&](const FilePath& path) -> const Image& { return files.get(path); }));
+        make_region(request, grid, [&](const FilePath& path) -> const Image& { return files.get(path, grid); }));
   return regions;
 }
 

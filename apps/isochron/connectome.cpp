@@ -146,7 +146,7 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
                                  make_parcels(input.grid, input.metric.usable, request.parcels,
                                               request.method.options_for(console, {}))});
   const double parcel_seconds = timer.seconds();
-  const Image& labels = request.parcels > 0 ? made : files.get(request.labels);
+  const Image& labels = request.parcels > 0 ? made : files.get(request.labels, input.grid);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
   const std::vector<LabelledRegion> regions = all_labels(labels, input.grid, what);
   timer.restart();

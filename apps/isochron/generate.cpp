@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/image_input.h"
 #include "apps/isochron/report.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/solve_mpi.h"
@@ -410,7 +411,7 @@ struct FromRawOptions {
   std::filesystem::path file;
   std::array<std::uint32_t, 3> shape{};
   std::string type = "float32";
-  std::vector<double> spacing{1};
+  ImagePlace place{};
   std::size_t skip = 0;
   bool swap = false;
   std::string name = "speed";
@@ -429,7 +430,7 @@ void each_option(FromRawOptions& options, const DeclareGenerator& visit) {
                  into(options.type));
   command.option("--skip", "BYTES", "Before the first value (0)", into(options.skip));
   command.flag("--swap", "Swap the first two axes, so that the depth of seismic traces comes second", options.swap);
-  command.option("--spacing", "H|X,Y,Z", "Size of a voxel (1)", into(options.spacing));
+  declare_place(command, options.place);
   command.option("--name", "NAME", "Of the array (speed)", into(options.name));
 }
 
@@ -455,8 +456,6 @@ void swap_axes(Image& image) {
 }
 
 Image from_raw(const FromRawOptions& options) {
-  if (options.spacing.size() != 1 && options.spacing.size() != 3)
-    throw UsageError("--spacing: not a spacing (one number, or three); write it like 10 or 10,10,5");
   const bool text = options.type == "text";
   if (text != (options.shape[0] == 0))
     throw UsageError(text ? "--shape and --type text exclude each other (a text has rows); leave --shape out"
@@ -472,11 +471,7 @@ Image from_raw(const FromRawOptions& options) {
                            {.shape = options.shape, .type = type, .encoding = encoding, .skip = options.skip});
   }
   if (options.swap) swap_axes(image);
-  for (std::size_t d = 0; d < 3; ++d) {
-    const double spacing = options.spacing[options.spacing.size() == 3 ? d : 0];
-    require_positive("spacing", spacing);
-    image.grid.axes[d] = spacing * image.grid.axes[d];
-  }
+  place_image(image.grid, options.place);
   image.data.all().front().name = options.name;
   return image;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/isochron/arguments.h"
-#include "isochron/image.h"
+#include "isochron/io.h"
 
 namespace isochron::cli {
 
@@ -20,11 +20,11 @@ struct TensorLayout {
   [[nodiscard]] TensorFrame axes() const { return frame.value_or(fsl ? TensorFrame::fsl : TensorFrame::world); }
 };
 
-/// What a raw file does not say itself; without a shape there are no raw files.
+/// What a raw file does not say itself; without a shape there are no raw files. The place is for .npy files too.
 struct RawRequest {
   std::vector<double> shape;
   std::optional<std::string> type;  ///< else float32
-  std::vector<double> spacing;
+  ImagePlace place;
 };
 
 /// The image that a mask is taken from, and which of its arrays where it has several.
@@ -41,17 +41,24 @@ void declare_tensor_layout(Command& command, TensorLayout& layout);
 constexpr bool mostly_wrong(std::size_t not_positive_definite, std::size_t tensors) {
   return 2 * not_positive_definite > tensors;
 }
-/// --raw-shape, --raw-type and --raw-spacing.
+/// --spacing and --origin alone, and a warning when none of the files needs them.
+void declare_place(Command& command, ImagePlace& place);
+void check_place(const std::vector<std::filesystem::path>& files, const RawRequest& raw, Console& console);
+/// --raw-shape, --raw-type, --spacing (once --raw-spacing) and --origin.
 void declare_raw(Command& command, RawRequest& raw);
-/// Throws UsageError when there is a shape but none of the files is raw; warns of the others without a shape.
+/// Throws UsageError when there is a shape but none of the files is raw; warns of options that none of them needs.
 void check_raw(const std::vector<std::filesystem::path>& files, const RawRequest& raw, Console& console);
 
 /// Whether a file is to be read as an image: by its name, or because a shape is given and no format has its extension.
 bool is_image(const std::filesystem::path& file, const RawRequest& raw);
-/// Reads an image, raw or not. Throws InputError, and UsageError for numbers that are no shape.
+/// Reads an image, raw or not, and puts it where it is said to be unless the file knows. Throws InputError, and
+/// UsageError for numbers that are no shape or place.
 Image load_image(const std::filesystem::path& file, const RawRequest& raw);
 /// The same, and passes on the reader's warnings.
 Image read_reported(const std::filesystem::path& file, const RawRequest& raw, Console& console);
+
+/// Reads an image that goes with another one of that grid, and lies there when its file does not say where.
+Image read_beside(const std::filesystem::path& file, const ImageGrid& grid, Console& console);
 
 /// The mask of all commands: 1 where the image in the file is neither 0 nor NaN nor infinite. Empty when no file is
 /// named. Throws InputError unless it has the voxels of `grid`, one value for each, and is not 0 everywhere.

@@ -298,6 +298,7 @@ FileReport examine(const std::filesystem::path& file, InfoDepth depth, int threa
               {"triangles", dataset.triangles.cells.size()},
               {"tetrahedra", dataset.tets.cells.size()},
               {"lines", dataset.lines.size()},
+              {"cut_cells", json_of(dataset.cut_cells)},
               {"ignored_cells", Json::object()},
               {"meshes", Json::array()}});
   std::vector<ArraySummary> arrays;
@@ -310,6 +311,7 @@ FileReport examine(const std::filesystem::path& file, InfoDepth depth, int threa
   add(dataset.line_data, "lines");
   examine_mesh<4>(dataset, depth, threads, info);
   examine_mesh<3>(dataset, depth, threads, info);
+  for (const CutCells& cut : dataset.cut_cells) report.line("  cut: " + text_of(cut));
   for (const auto& [name, count] : dataset.ignored_cells) {
     report.object()["ignored_cells"][name] = count;
     report.line(fmt::format("  left out: {} of kind {}", grouped(count), name));

@@ -45,4 +45,17 @@ void Report::print(const Console& console) const {
   else console.say(text_);
 }
 
+Json json_of(const std::vector<CutCells>& cut) {
+  Json object = Json::object();
+  for (const CutCells& one : cut) object[one.kind] = {{"cells", one.cells}, {"pieces", one.pieces}};
+  return object;
+}
+
+std::string text_of(const CutCells& cut) {
+  const std::string many = cut.kind == "hexahedron" ? "hexahedra" : cut.kind + "s";
+  return fmt::format(
+      "{} into {}", counted(cut.cells, cut.kind, many),
+      cut.flat() ? counted(cut.pieces, "triangle", "triangles") : counted(cut.pieces, "tetrahedron", "tetrahedra"));
+}
+
 }  // namespace isochron::cli

@@ -13,6 +13,7 @@
 
 #include "apps/isochron/console.h"
 #include "apps/isochron/values.h"
+#include "isochron/dataset.h"
 
 namespace isochron::cli {
 
@@ -83,5 +84,9 @@ class Report {
   Json object_ = Json::object();
   std::string text_;
 };
+
+/// The cells that were cut into simplices, by kind, and one kind in words: "64 quads into 128 triangles".
+Json json_of(const std::vector<CutCells>& cut);
+std::string text_of(const CutCells& cut);
 
 }  // namespace isochron::cli

@@ -191,7 +191,8 @@ void declare_outputs(Command& command, SolveRequest& request) {
   command.group("Output");
   command.option("-o,--output", "FILE",
                  "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
-                 "times alone); with --each-source also .npy (a row of times a source), with --backend mpi .pvtu, "
+                 "times alone); of a mesh also .dat and .igb (the times alone, for openCARP); with --each-source also "
+                 ".npy (a row of times a source), with --backend mpi .pvtu, "
                  ".pvtp or .pvti (a piece from each rank)",
                  into(request.output));
   command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
@@ -279,7 +280,7 @@ void check_distinct_files(const SolveRequest& request) {
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
   check_input_pieces(request, is_input);
   inputs.push_back(request.mesh);
-  if (request.to_table()) check_not_among(request.output, inputs, is_input);
+  if (request.to_table() || request.to_vertex_values()) check_not_among(request.output, inputs, is_input);
   for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {
     if (file.empty()) continue;
     check_not_among(file, inputs, is_input);
@@ -311,7 +312,7 @@ void check_request(const SolveRequest& request) {
   if (request.to_pieces()) check_set_writable(request.output, request.overwrite);
   else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite);
   else if (request.to_mesh()) check_writable(request.output, request.overwrite);
-  if (request.to_table()) check_output_file(request.output, request.overwrite);
+  if (request.to_table() || request.to_vertex_values()) check_output_file(request.output, request.overwrite);
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite);
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite);
   if (!request.picture.file.empty()) check_picture(request.picture, request.overwrite);

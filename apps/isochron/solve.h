@@ -72,7 +72,9 @@ struct SolveRequest {
 
   /// -o is a table of times, not a mesh.
   [[nodiscard]] bool to_table() const;
-  [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table(); }
+  /// -o has the times of a mesh's vertices alone.
+  [[nodiscard]] bool to_vertex_values() const;
+  [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table() && !to_vertex_values(); }
   /// -o is a set of pieces, one for each rank.
   [[nodiscard]] bool to_pieces() const;
   [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }

@@ -9,6 +9,7 @@
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/io/tables.h"
+#include "isochron/io/vertex_values.h"
 #include "isochron/solve/common/arrival_parts.h"
 
 namespace isochron::cli {
@@ -42,6 +43,7 @@ void refuse_matrix_of_points(const SolveRequest& request) {
 }  // namespace
 
 bool SolveRequest::to_table() const { return each_source && is_npy(output); }
+bool SolveRequest::to_vertex_values() const { return !on_image() && is_vertex_values_file(output); }
 
 void check_each_source(const SolveRequest& request) {
   if (!request.each_source) {
@@ -55,6 +57,9 @@ void check_each_source(const SolveRequest& request) {
   const auto refuse = [](bool given, std::string_view option) {
     if (given) throw usage_error("{} goes with one solve (--each-source makes many); leave one of them out", option);
   };
+  if (request.to_vertex_values())
+    throw usage_error("{}: holds the times of one solve (--each-source makes many); use .npy or .vtu",
+                      request.output.string());
   refuse(!request.probe.output.empty(), "--probe");
   refuse(!request.picture.file.empty(), "--picture");
   refuse(request.options.weights == Keep::yes, "--weights");

@@ -347,6 +347,7 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
     const Activity activity(console, "reading " + request.mesh.string());
     return read_own_pieces(communicator, request.mesh);
   }();
+  summary.cut_cells = own.cut_cells;
   const int corners = about_file(request.mesh, [&] { return pick_elements(request, own.triangles, own.tets); });
   const auto on_mesh = [&]<int Corners>(std::integral_constant<int, Corners>) {
     check_pieces<Corners>(request, own, console);

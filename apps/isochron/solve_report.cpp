@@ -361,6 +361,8 @@ void print_summary(const SolveSummary& summary, const Console& console) {
                                       : "triangle"},
               {"transfer_seconds", arrival.transfer_seconds},
               {"peak_bytes", bytes}});
+  if (!image) report.add({{"cut_cells", cli::json_of(summary.cut_cells)}});
+  for (const CutCells& cut : summary.cut_cells) report.row("cut", "{}", cli::text_of(cut));
   report_method(report, summary);
   report_result(report, summary);
   report.times({{"read", summary.read_seconds},

@@ -24,6 +24,7 @@ struct SolveSummary {
   std::size_t vertices = 0;
   std::size_t elements = 0;
   int corners = 4;
+  std::vector<CutCells> cut_cells{};
   std::optional<DiffusionCounts> tensors{};  ///< of images whose metric is made of tensors
   Unreached unreached{};
   Arrival arrival{};  ///< counts, times of the work and notes; its arrays are empty. Of all solves with --each-source

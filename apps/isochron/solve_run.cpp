@@ -9,6 +9,7 @@
 #include "isochron/io/file.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
+#include "isochron/io/vertex_values.h"
 #include "isochron/metric/conducting.h"
 
 namespace isochron::cli {
@@ -127,6 +128,8 @@ class MeshRun {
   }
   void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_.output, std::move(dataset_));
+    else if (request_.to_vertex_values())
+      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"));
     else write_dataset(request_.output, dataset_, request_.overwrite);
   }
 
@@ -276,6 +279,7 @@ int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console)
     return finish(ImageRun(request, std::move(image), std::move(problem)));
   }
   Dataset dataset = read_mesh(request, console);
+  summary.cut_cells = dataset.cut_cells;
   summary.read_seconds = reading.seconds();
   const int corners = about_file(request.mesh, [&] {
     check_picture_data(request.picture, dataset);

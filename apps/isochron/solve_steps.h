@@ -57,7 +57,7 @@ template <class Run>
 void write_results(const SolveRequest& request, Run& run, SharedSteps* ranks, EachSource* each,
                    const NamedPoints& points, const std::vector<ProbeTime>& probed, SolveSummary& summary,
                    Console& console) {
-  if (request.to_mesh()) {
+  if (request.to_mesh() || request.to_vertex_values()) {
     const Activity activity(console, "writing " + request.output.string());
     run.write(ranks);
     summary.written.push_back(request.output);

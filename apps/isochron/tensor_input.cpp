@@ -149,10 +149,10 @@ int judge_costs(const TensorRequest& request, const Arrival& work, const GridMet
   return exit_not_converged;
 }
 
-const Image& ImageFiles::get(const std::filesystem::path& path) {
+const Image& ImageFiles::get(const std::filesystem::path& path, const ImageGrid& grid) {
   const auto found = images_.find(path);
   if (found != images_.end()) return found->second;
-  return images_.emplace(path, read_reported(path, {}, console_)).first->second;
+  return images_.emplace(path, read_beside(path, grid, console_)).first->second;
 }
 
 }  // namespace isochron::cli

@@ -64,11 +64,11 @@ void add_work(Report& report, const Arrival& work, std::size_t solves, const Gri
 /// The exit code of a finished run, with a line on stderr when its costs cannot be trusted.
 int judge_costs(const TensorRequest& request, const Arrival& work, const GridMethod& method, std::string_view why);
 
-/// Reads each image once.
+/// Reads each image once; all go with one of that grid.
 class ImageFiles {
  public:
   explicit ImageFiles(Console& console) : console_(console) {}
-  const Image& get(const std::filesystem::path& path);
+  const Image& get(const std::filesystem::path& path, const ImageGrid& grid);
 
  private:
   Console& console_;

@@ -35,6 +35,7 @@ struct ViewRequest {
   double max_gigabytes = 8;
   TensorLayout tensors;
   MaskRequest mask;
+  RawRequest images;  // their place alone
 };
 
 #if defined(ISOCHRON_WITH_VIEWER)
@@ -160,6 +161,8 @@ int run_view(const ViewRequest& request, Console& console) {
   options.open.tensor_order = request.tensors.order;
   options.open.tensor_frame = request.tensors.axes();
   warn_unused_mask(request.mask, console);
+  check_place(request.files, request.images, console);
+  options.open.place = request.images.place;
   options.open.mask = request.mask.file;
   options.open.mask_array = request.mask.array;
   viewer::Server server(options);
@@ -205,6 +208,7 @@ void declare_view(Command& root, Console& console) {
                request->no_browser);
   command.option("--max-size", "GB", "Refuse files that have more, unpacked (default 8; a GB is 10^9 bytes)",
                  into_positive(request->max_gigabytes));
+  declare_place(command, request->images.place);
   command.group("Images of tensors");
   declare_tensor_layout(command, request->tensors);
   declare_mask(command, request->mask, "Where their pathways may run (all voxels that have a tensor)");

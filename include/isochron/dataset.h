@@ -56,6 +56,15 @@ struct CellBlock {
   DataArrays data;
 };
 
+/// Cells of a kind that were cut into simplices when they were read; each piece has its cell's values.
+struct CutCells {
+  std::string kind;  ///< "quad", "polygon", "pyramid", "prism" or "hexahedron"
+  std::size_t cells = 0;
+  std::size_t pieces = 0;  ///< triangles of quads and polygons, tetrahedra of the others
+
+  [[nodiscard]] bool flat() const { return kind == "quad" || kind == "polygon"; }
+};
+
 /// A file's content in memory. Every array in `point_data` has one tuple per point.
 struct Dataset {
   std::vector<Vec3d> points;
@@ -65,7 +74,9 @@ struct Dataset {
   std::vector<std::vector<VertexId>> lines;
   DataArrays line_data;
   DataArrays point_data;
-  /// Cells of kinds that are not used, counted by name ("quad": 12), for a warning.
+  /// Cells that were cut, counted by kind.
+  std::vector<CutCells> cut_cells;
+  /// Cells of kinds that are not used, counted by name ("polyhedron": 12), for a warning.
   std::vector<std::pair<std::string, std::size_t>> ignored_cells;
   /// Things a reader noticed that the user should know, one line each.
   std::vector<std::string> warnings;

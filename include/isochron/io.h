@@ -98,6 +98,20 @@ bool holds_many_arrays(const std::filesystem::path& path);
 /// cannot hold, a singular affine. What was assumed is in the result's `warnings`.
 Image read_image(const std::filesystem::path& path);
 
+/// Where the voxels of an image are, along x, y and z; for files that do not say it.
+struct ImagePlace {
+  std::vector<double> spacing{};  ///< of the voxels: one number, or one an axis; empty: 1
+  std::vector<double> origin{};   ///< the centre of the first voxel, a number an axis; empty: 0
+};
+
+/// Whether files of this extension say where their voxels are. Looks at the name only.
+bool says_place(const std::filesystem::path& path);
+/// Puts an image there. Throws UsageError when the numbers do not fit its axes.
+void place_image(ImageGrid& grid, const ImagePlace& place);
+
+/// Reads an image that goes with another one; it lies where that one does when its file does not say where.
+Image read_image_beside(const std::filesystem::path& path, const ImageGrid& grid);
+
 /// Throws before any work is done: UsageError for an extension that cannot be written, else like `check_output_file`.
 void check_image_writable(const std::filesystem::path& path, Overwrite overwrite);
 

@@ -16,12 +16,16 @@ from .mesh import Mesh, as_mesh, in_space
 from .paths import Path
 
 
-def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | list[Path]:
+def read(
+    path: str | os.PathLike, cells: str | None = None, *, spacing: Any = None, origin: Any = None
+) -> Mesh | Image | list[Path]:
     """What a file holds; the format is picked by the extension.
 
     Meshes (VTU, VTP, VTK, PLY, STL, OBJ, OFF, Gmsh, CARP, TetGen, Medit, ...) give a `Mesh`, images (NIfTI, NRRD, VTI,
     MGZ, .npy) an `Image`, and files that hold nothing but lines (TCK, ...) a list of `Path`. A file with tetrahedra and
-    triangles gives its tetrahedra, unless ``cells="triangle"``.
+    triangles gives its tetrahedra, unless ``cells="triangle"``. Quadrilaterals, polygons, hexahedra, prisms and pyramids
+    are cut into triangles and tetrahedra. An .npy image does not say where it is: ``spacing`` is the size of its voxels,
+    one number or one an axis (1), and ``origin`` the centre of the first one (0).
 
     >>> import isochron, tempfile, os
     >>> name = os.path.join(tempfile.mkdtemp(), "square.ply")
@@ -35,13 +39,20 @@ def read(path: str | os.PathLike, cells: str | None = None) -> Mesh | Image | li
     if _core.is_image_file(path) and not _core.is_mesh_file(path):
         if cells is not None:
             raise UsageError("cells is for meshes (the file is an image); leave it out")
-        found = _core.read_image(path)
+        found = _core.read_image(path, _numbers(spacing), _numbers(origin))
         _warn_of(path, found["warnings"])
         return image_from_core(found)
+    if spacing is not None or origin is not None:
+        raise UsageError("spacing and origin are for images (the file is a mesh); leave them out")
     found = _core.read_mesh(path)
     left_out = [f"{n} {'cell' if n == 1 else 'cells'} of kind {kind} left out" for kind, n in found["ignored_cells"]]
     _warn_of(path, found["warnings"] + left_out)
     return _from_dataset(path, found, cells)
+
+
+def _numbers(values: Any) -> list[float]:
+    """A number or several as a list; none of None."""
+    return [] if values is None else [float(value) for value in np.atleast_1d(values)]
 
 
 def _warn_of(path: Any, lines: list[str]) -> None:

@@ -68,8 +68,17 @@ void bind_files(py::module_& module) {
       "What a mesh file holds.");
   module.def(
       "read_image",
-      [](const std::filesystem::path& path) { return dict_of(unlocked([&] { return read_image(path); })); }, "path"_a,
-      "What an image file holds.");
+      [](const std::filesystem::path& path, const std::vector<double>& spacing, const std::vector<double>& origin) {
+        return dict_of(unlocked([&] {
+          Image image = read_image(path);
+          if (!says_place(path)) place_image(image.grid, {spacing, origin});
+          else if (!spacing.empty() || !origin.empty())
+            throw UsageError("spacing and origin are for .npy images (other files say them); leave them out",
+                             path.string());
+          return image;
+        }));
+      },
+      "path"_a, "spacing"_a, "origin"_a, "What an image file holds.");
   module.def("write_mesh", &write_mesh, "path"_a, "points"_a, "cells"_a, "lines"_a, "point_data"_a, "cell_data"_a,
              "force"_a, "Writes a mesh or lines; gives the names of arrays that the format has no place for.");
   module.def("write_image", &write_volume, "path"_a, "grid"_a, "arrays"_a, "tensor_order"_a, "force"_a,

@@ -125,13 +125,30 @@ def test_paths_that_were_not_found_are_left_out(tmp_path):
 @pytest.mark.parametrize(
     "name, text",
     [
-        ("a.off", "OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 0\n3 1 4 2\n4 0 1 2 3\n"),
-        ("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nf 2 5 3\nf 1 2 3 4\n"),
+        ("a.off", "OFF\n5 2 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n2 0 0\n3 1 4 2\n4 0 1 1 0\n"),
+        ("a.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 0 0\nf 2 5 3\nf 1 2 2 1\n"),
     ],
 )
 def test_cells_that_are_left_out_are_told(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.warns(isochron.SolveWarning, match="1 cell of kind (quad|polygon) left out") as warned:
+    with pytest.warns(isochron.SolveWarning, match="1 cell of kind quad that has no area or crosses itself left out") as warned:
         mesh = isochron.read(tmp_path / name)
     assert warned[0].filename == __file__
     assert mesh.cells.tolist() == [[1, 4, 2]]
+
+
+def test_numpy_images_take_a_place(tmp_path):
+    np.save(tmp_path / "a.npy", np.ones((3, 4, 5)))
+    image = isochron.read(tmp_path / "a.npy", spacing=0.5, origin=(1, 2, 3))
+    assert np.allclose(image.grid.spacing, 0.5) and np.allclose(image.grid.origin, (1, 2, 3))
+    assert np.allclose(isochron.read(tmp_path / "a.npy").grid.spacing, 1)
+    refused(isochron.UsageError, "spacing", isochron.read, tmp_path / "a.npy", spacing=(1, 2))
+    isochron.write(tmp_path / "a.nii", image)
+    refused(isochron.UsageError, "spacing and origin are for .npy", isochron.read, tmp_path / "a.nii", spacing=2)
+    isochron.write(tmp_path / "a.ply", isochron.generate.square(n=3))
+    refused(isochron.UsageError, "are for images", isochron.read, tmp_path / "a.ply", origin=(0, 0, 0))
+
+
+def test_quads_and_hexahedra_are_cut(tmp_path):
+    (tmp_path / "a.off").write_text("OFF\n4 1 0\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n4 0 1 2 3\n")
+    assert isochron.read(tmp_path / "a.off").cells.tolist() == [[0, 1, 2], [0, 2, 3]]

@@ -186,6 +186,6 @@ class Generate(CliCase):
         for code, arguments, words in ((3, "--shape 3,3", "a.bin"), (3, "--shape 2,2", "more bytes"),
                                        (2, "", "--shape is required"), (2, "--shape 3,2 --type text", ()),
                                        (2, "--shape 3,2 --type float", "float32"),
-                                       (2, "--shape 3,2 --spacing 1,2", ())):
+                                       (2, "--shape 3,2 --spacing 1,2,3,4", "spacing")):
             self.expect(code, "generate from-raw a.bin", arguments, "-o a.nii", words=words)
         self.expect(3, "generate from-raw none.bin --shape 3,2 -o a.nii", words="none.bin")

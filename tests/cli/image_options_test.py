@@ -118,6 +118,29 @@ class ImageOptions(CliCase):
         self.succeed("generate square --n 3 -o a.msh")
         self.expect(2, "solve a.msh", *raw[:2], "-o b.msh --source 0", words=["--raw-shape", "a.msh"])
 
+    def test_numpy_images_take_a_place(self):
+        model = array.array("f", [2.0] * N**3)
+        self.write_npy("model.npy", model, (N, N, N))
+        place = "--spacing 0.5 --origin 10,20,30"
+        affine = [[0.5, 0, 0, 10], [0, 0.5, 0, 20], [0, 0, 0.5, 30], [0, 0, 0, 1]]
+        self.assert_fields(self.info("model.npy", place), spacing=[0.5, 0.5, 0.5], affine=affine)
+        solve = "solve model.npy --speed-array values --source-point 10,20,30"
+        done = self.succeed_json(solve, place, "-o times.nii.gz")
+        self.assertAlmostEqual(done["max_time"], 0.25 * (N - 1) * math.sqrt(3), delta=0.1)
+        # A mask without a place lies where the image does.
+        self.write_npy("mask.npy", array.array("f", [1.0] * N**3), (N, N, N))
+        self.assertEqual(self.succeed_json(solve, place, "--mask mask.npy -o m.nii")["max_time"], done["max_time"])
+        path = self.succeed_json("path times.nii.gz --image model.npy --speed-array values", place,
+                                 "--source 0 --to", N**3 - 1, "-o p.csv")
+        self.assertAlmostEqual(path["paths"][0]["length"], 0.5 * (N - 1) * math.sqrt(3), delta=0.01)
+        self.expect(2, solve, "--spacing 1,2 -o b.nii", words="spacing")
+        self.expect(2, solve, "--spacing 0 -o b.nii", words="spacing")
+        self.expect(2, solve, "--origin 1 -o b.nii", words="origin")
+
+    def write_npy(self, name, values, shape):
+        header = f"{{'descr': '<f4', 'fortran_order': True, 'shape': {shape}, }}".ljust(117) + "\n"
+        self.write(name, b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + values.tobytes())
+
     # ---- several sources, probes, pictures
 
     def test_each_source(self):
@@ -198,7 +221,7 @@ class ImageOptions(CliCase):
         for option, value, partner in (("--tensor-order", "fsl", "--metric-array"),
                                        ("--raw-type", "uint8", "--raw-shape"),
                                        ("--tensor-frame", "voxel", "--metric-array"),
-                                       ("--raw-spacing", 2, "--raw-shape")):
+                                       ("--spacing", 2, "--raw-shape")):
             warnings = self.succeed_json(solve, option, value)["warnings"]
             self.assertEqual(len(warnings), 1, warnings)
             self.assertIn(f"{option} has no effect (it goes with {partner}", warnings[0])

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import struct
 
 from cli_case import TET, TET_POINTS, CliCase, square_mesh
 
@@ -375,11 +376,27 @@ class Solve(CliCase):
         self.write_msh("b.msh", TET_POINTS, tets=[(0, 1, 3, 2)])
         self.assertEqual(self.solve("a.msh", "--source 1")["max_time"], self.solve("b.msh", "--source 1")["max_time"])
 
+    def test_times_for_opencarp(self):
+        self.write("a.pts", "5\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n9 9 9\n")
+        self.write("a.elem", "1\nTt 0 1 2 3 1\n")
+        solve = "solve a.pts --source 0 --length-unit mm"
+        self.assertEqual(self.succeed_json(solve, "-o times.dat")["written"], ["times.dat"])
+        times = [float(line) for line in self.read_text("times.dat").splitlines()]
+        self.assertEqual(times, [0, 1, 1, 1, -1])  # the last one belongs to no element
+        self.succeed(solve, "-o times.igb")
+        header, values = self.read_bytes("times.igb")[:1024], self.read_bytes("times.igb")[1024:]
+        self.assertTrue(header.startswith(b"x:5 y:1 z:1 t:1 type:float systeme:little_endian "), header)
+        self.assertTrue(header.endswith(b"\r\n\f"))
+        self.assertLess(max(map(len, header.split(b"\r\n"))), 80)
+        self.assertEqual(struct.unpack("<5f", values), (0, 1, 1, 1, -1))
+        self.expect(3, solve, "-o times.dat", words=("times.dat", "exists"))
+        self.expect(2, solve, "--source 1 --each-source -o each.igb", words=("each.igb", "--each-source"))
+
     def test_one_is_no_plural(self):
         self.write("a.mesh", "MeshVersionFormatted 2 Dimension 2 Vertices 5 0 0 0 1 0 0 1 1 0 0 1 0 3 3 0\n"
-                             "Triangles 1 1 2 3 0 Quadrilaterals 1 1 2 3 4 0 End\n")
+                             "Triangles 1 1 2 3 0 Quadrilaterals 1 1 2 2 1 0 End\n")
         done = self.succeed("solve a.mesh -o b.msh --source 0")
-        self.assertIn("1 cell of kind quad left out", done.stderr)
+        self.assertIn("1 cell of kind quad that has no area or crosses itself left out", done.stderr)
         self.assert_has_all(done.stdout, "5 vertices, 1 triangle\n", "3 vertices; 2 stay unreached")
 
     def test_numbers_beyond_all_units(self):

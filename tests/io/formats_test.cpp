@@ -97,8 +97,9 @@ TEST(Off, ToleratesColoursCommentsAndOtherPolygons) {
                                  "3 0 1 2 0.5 0.5 0.5\n4 0 1 3 2\n3 1 3 2\n2 0 4\n");
   EXPECT_EQ(d.points[3], (Vec3d{1, 1, 0}));
   EXPECT_EQ(d.points[4], (Vec3d{2, 2, 15}));
-  EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2), triangle(1, 3, 2)));
-  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("polygon", 1)));
+  EXPECT_THAT(d.triangles.cells,
+              ElementsAre(triangle(0, 1, 2), triangle(0, 1, 3), triangle(0, 3, 2), triangle(1, 3, 2)));
+  EXPECT_TRUE(d.ignored_cells.empty());
   EXPECT_EQ(d.lines.size(), 1U);
 }
 
@@ -128,11 +129,10 @@ TEST(Medit, KeepsReferences) {
 TEST(Medit, ReadsTwoDimensionsAndSkipsOtherSections) {
   const Dataset d = read_content("a.mesh",
                                  "MeshVersionFormatted\n1\nDimension\n2\n# note\nVertices 3\n0 0 1\n1 0 1\n0 1 1\n"
-                                 "Corners\n1\n2\nQuadrilaterals 1\n1 2 3 3 5\nStrangeThing\n2\n5 6 7\n"
+                                 "Corners\n1\n2\nStrangeThing\n2\n5 6 7\n"
                                  "Triangles\n1\n1 2 3 9\nEnd");
   EXPECT_EQ(d.points[2], (Vec3d{0, 1, 0}));
   EXPECT_THAT(d.triangles.cells, ElementsAre(triangle(0, 1, 2)));
-  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("quad", 1)));
   EXPECT_THAT(d.warnings, ElementsAre(HasSubstr("StrangeThing")));
 }
 
@@ -233,7 +233,7 @@ class CarpFibres : public ::testing::Test {
  protected:
   CarpFibres() {
     points_ = folder_.file("a.pts", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n");
-    folder_.put("a.elem", "5\nTr 0 1 2 11\nLn 0 3 12\nQd 0 1 2 3 13\nTt 0 1 2 3 14\nTr 1 2 3\n");
+    folder_.put("a.elem", "5\nTr 0 1 2 11\nLn 0 3 12\nOc 0 1 2 3 0 1 13\nTt 0 1 2 3 14\nTr 1 2 3\n");
   }
   TemporaryFolder folder_;
   fs::path points_;
@@ -242,7 +242,7 @@ class CarpFibres : public ::testing::Test {
 TEST_F(CarpFibres, AreOptional) {
   const Dataset d = read_dataset(points_);
   EXPECT_EQ(d.triangles.data.find("fiber"), nullptr);
-  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("quad", 1)));
+  EXPECT_THAT(d.ignored_cells, ElementsAre(Pair("octahedron", 1)));
   EXPECT_EQ(d.triangles.data.require("region", "triangles").values, DataArray::Values(Ints{11, 0}));
 }
 

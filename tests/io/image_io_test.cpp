@@ -162,12 +162,16 @@ TEST(ImageIo, BadRequestsAreRefused) {
 TEST(RawImage, IsReadWithTheGivenShape) {
   const TemporaryFolder folder;
   const fs::path path = folder.file("a.raw", "head" + counted_bytes<std::int16_t>(12, Encoding::big_endian, -3));
-  RawLayout layout{.shape = {3, 2, 1}, .components = 2, .spacing = {2, 3, 4}, .skip = 4};
+  RawLayout layout{.shape = {3, 2, 1}, .components = 2, .skip = 4};
   std::tie(layout.type, layout.encoding) = parse_raw_type("int16be");
-  const Image image = read_raw_image(path, layout);
+  Image image = read_raw_image(path, layout);
   EXPECT_EQ(image.data.all()[0].at(0, 0), -3);
   EXPECT_EQ(image.data.all()[0].at(5, 1), 8);
+  place_image(image.grid, {.spacing = {2, 3}, .origin = {10, 20}});
   expect_near(image.grid.axes[1], {0, 3, 0});
+  expect_near(image.grid.origin, {10, 20, 0});
+  for (const ImagePlace& wrong : {ImagePlace{{1, 2, 3, 4}}, ImagePlace{{-1}}, ImagePlace{{}, {1}}})
+    EXPECT_THROW(place_image(image.grid, wrong), UsageError);
   layout.shape = {3, 2, 2};
   EXPECT_THROW(static_cast<void>(read_raw_image(path, layout)), InputError);
   layout.shape = {3, 1, 1};

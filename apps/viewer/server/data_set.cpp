@@ -78,7 +78,8 @@ std::unique_ptr<Scene> open_tensors(Image image, const fs::path& path, const Ope
   const std::string name = path.string();
   TensorImage tensors{image.grid, {}, {}, image.warnings, base_of(path), units_of(path)};
   if (!options.mask.empty())
-    tensors.mask = mask_of(read_image(options.mask), image.grid, options.mask.string(), options.mask_array);
+    tensors.mask =
+        mask_of(read_image_beside(options.mask, image.grid), image.grid, options.mask.string(), options.mask_array);
   tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
   try {
     return make_tensor_scene(std::move(tensors), options.threads);
@@ -100,6 +101,7 @@ std::unique_ptr<Scene> open_volume(Image image, const fs::path& path, const Open
 std::unique_ptr<Scene> open_image_scene(const fs::path& path, const OpenOptions& options) {
   const std::string name = path.string();
   Image image = read_image(path);
+  if (!says_place(path)) place_image(image.grid, options.place);
   check_grid(image.grid, name);
   if (holds_tensors(image)) return open_tensors(std::move(image), path, options);
   const int components = image.data.empty() ? 0 : image.data.all().front().components;

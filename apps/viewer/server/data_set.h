@@ -14,12 +14,14 @@
 #include "apps/viewer/server/scene.h"
 #include "isochron/dataset.h"
 #include "isochron/image.h"
+#include "isochron/io.h"
 
 namespace isochron::viewer {
 
 struct OpenOptions {
   int threads = 0;                            ///< 0: all cores
   std::uintmax_t max_bytes = 8'000'000'000;   ///< of a file, once it is unpacked
+  ImagePlace place{};                         ///< of images whose files do not say it
   std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says
   TensorFrame tensor_frame = TensorFrame::world;
   std::filesystem::path mask{};  ///< where tensors count; else wherever there is one

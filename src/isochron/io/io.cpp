@@ -172,6 +172,7 @@ using ImageReader = Image (*)(const fs::path&);
 using ImageWriter = void (*)(const OutputFile&, const Image&);
 
 enum class Holds { one_array, all_arrays };
+enum class SaysPlace { yes, no };
 
 struct ImageCodec {
   std::string name;
@@ -179,6 +180,7 @@ struct ImageCodec {
   Holds holds;
   ImageReader read;
   ImageWriter write;  // null: never
+  SaysPlace place = SaysPlace::yes;
 };
 
 const std::vector<ImageCodec>& image_codecs() {
@@ -189,7 +191,7 @@ const std::vector<ImageCodec>& image_codecs() {
       {"NRRD, two files", {".nhdr"}, Holds::one_array, read_nrrd, nullptr},
       {"VTK image", {".vti"}, Holds::all_arrays, read_vti, write_vti},
       {"VTK image in pieces", {".pvti"}, Holds::all_arrays, read_image_pieces, nullptr},
-      {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image},
+      {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image, SaysPlace::no},
       {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh},
   };
   return table;
@@ -373,6 +375,11 @@ bool holds_many_arrays(const fs::path& path) {
   return codec != nullptr && codec->holds == Holds::all_arrays;
 }
 
+bool says_place(const fs::path& path) {
+  const ImageCodec* codec = find_image_codec(path);
+  return codec != nullptr && codec->place == SaysPlace::yes;
+}
+
 Image read_image(const fs::path& path) {
   require_file(path);
   const ImageCodec* codec = find_image_codec(path);
@@ -381,6 +388,14 @@ Image read_image(const fs::path& path) {
              FileName(path).full_extension(), join_text(extensions_where([](const ImageCodec&) { return true; }), " "));
   Image image = within_memory(path, [&] { return codec->read(path); });
   check_image(path, image);
+  return image;
+}
+
+Image read_image_beside(const fs::path& path, const ImageGrid& grid) {
+  Image image = read_image(path);
+  if (says_place(path)) return image;
+  image.grid.origin = grid.origin;
+  image.grid.axes = grid.axes;
   return image;
 }
 

@@ -1,5 +1,7 @@
 #include "isochron/io/vtk_xml.h"
 
+#include <algorithm>
+
 namespace isochron {
 namespace {
 
@@ -347,28 +349,42 @@ void start_vtk_file(ByteWriter& writer, const char* kind) {
 VtkXmlWriter::VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes)
     : writer_(file), kind_(kind) {
   start_vtk_file(writer_, kind);
-  writer_.print("  <{}{}>\n", kind, attributes);
+  print("  <{}{}>\n", kind, attributes);
 }
 
 void VtkXmlWriter::array(const std::string& name, ScalarType type, int components, std::size_t bytes,
                          std::function<void(ByteWriter&)> write) {
-  writer_.print(
-      "        <DataArray type=\"{}\" Name=\"{}\" NumberOfComponents=\"{}\" format=\"appended\" offset=\"{}\"/>\n",
-      vtk_type_name(type), xml_escaped(name), components, offset_);
-  offset_ += sizeof(std::uint64_t) + bytes;
-  blocks_.push_back({bytes, std::move(write)});
+  print("        <DataArray type=\"{}\" Name=\"{}\"", vtk_type_name(type), xml_escaped(name));
+  if (components != 1) print(" NumberOfComponents=\"{}\"", components);
+  print(" format=\"appended\" offset=\"");
+  blocks_.push_back({header_.size(), bytes, std::move(write)});
+  print("\"/>\n");
 }
 
 void VtkXmlWriter::arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes) {
-  writer_.print("      <{}{}>\n", tag, attributes);
+  print("      <{}{}>\n", tag, attributes);
   for (const JoinedArray& joined : join_arrays(blocks))
     array(joined.name, joined.type, joined.components, joined.byte_count(),
           [joined](ByteWriter& writer) { write_values(writer, joined, native_encoding); });
-  writer_.print("      </{}>\n", tag);
+  print("      </{}>\n", tag);
+}
+
+void VtkXmlWriter::write_header() {
+  std::uint64_t offset = 0;
+  for (const Block& block : blocks_) offset += sizeof(std::uint64_t) + block.bytes;
+  std::size_t written = 0;
+  for (const Block& block : blocks_) {
+    offset -= sizeof(std::uint64_t) + block.bytes;
+    writer_.print("{}{}", std::string_view(header_).substr(written, block.place - written), offset);
+    written = block.place;
+  }
+  writer_.write(std::string_view(header_).substr(written));
 }
 
 void VtkXmlWriter::finish() {
-  writer_.print("    </Piece>\n  </{}>\n  <AppendedData encoding=\"raw\">\n_", kind_);
+  print("    </Piece>\n  </{}>\n  <AppendedData encoding=\"raw\">\n_", kind_);
+  write_header();
+  std::reverse(blocks_.begin(), blocks_.end());
   for (const Block& block : blocks_) {
     write_value(writer_, std::uint64_t{block.bytes}, native_encoding);
     block.write(writer_);

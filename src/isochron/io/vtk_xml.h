@@ -144,7 +144,9 @@ std::string_view vtk_type_name(ScalarType type);
 /// Writes the first lines of a file of a kind.
 void start_vtk_file(ByteWriter& writer, const char* kind);
 
-/// Collects what the header announces and writes it behind the header in the same order.
+/// Collects what the header announces and writes it behind the header, the last array first. (meshio 5 gives arrays new
+/// offsets one by one, by their old ones; an array further back in the header is then never mistaken for one before
+/// it.)
 class VtkXmlWriter {
  public:
   /// Starts a file of a kind ("PolyData"), whose element has these attributes (each with a blank in front). Throws
@@ -153,7 +155,7 @@ class VtkXmlWriter {
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    writer_.print(format, std::forward<Args>(args)...);
+    fmt::format_to(std::back_inserter(header_), format, std::forward<Args>(args)...);
   }
   /// Announces an array whose values `write` will append.
   void array(const std::string& name, ScalarType type, int components, std::size_t bytes,
@@ -165,12 +167,15 @@ class VtkXmlWriter {
 
  private:
   struct Block {
+    std::size_t place;  // in the header, where its offset belongs
     std::size_t bytes;
     std::function<void(ByteWriter&)> write;
   };
+  void write_header();
+
   ByteWriter writer_;
   const char* kind_;
-  std::uint64_t offset_ = 0;
+  std::string header_;
   std::vector<Block> blocks_;
 };
 

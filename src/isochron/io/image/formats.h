@@ -63,7 +63,6 @@ struct RawLayout {
   int components = 1;                           ///< values of a voxel, side by side
   ScalarType type = ScalarType::float32;
   Encoding encoding = native_encoding;
-  Vec3d spacing{1, 1, 1};
   std::size_t skip = 0;  ///< bytes before the first value
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/join_text.h"
+#include "isochron/io.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
 #include "isochron/io/tables.h"
@@ -112,6 +113,27 @@ void write_npy_image(const OutputFile& file, const Image& image) {
   writer.finish();
 }
 
+void place_image(ImageGrid& grid, const ImagePlace& place) {
+  const std::size_t axes = grid.flat() ? 2 : 3;
+  const std::vector<double>&spacing = place.spacing, &origin = place.origin;
+  const auto fits = [&](const std::vector<double>& numbers) { return numbers.size() == axes || numbers.size() == 3; };
+  const bool positive = std::all_of(spacing.begin(), spacing.end(), [](double s) { return s > 0; });
+  if (!spacing.empty() && (!positive || (spacing.size() != 1 && !fits(spacing))))
+    throw UsageError(fmt::format(
+        "the spacing does not fit the image (it takes one positive number, or one for each of {} axes); correct it",
+        axes));
+  if (!origin.empty() && !fits(origin))
+    throw UsageError(
+        fmt::format("the origin does not fit the image (it takes a number for each of {} axes); correct it", axes));
+  for (std::size_t d = 0; d < 3; ++d) {
+    const double step = spacing.empty() ? 1 : spacing[std::min(d, spacing.size() - 1)];
+    grid.axes[d] = {};
+    grid.axes[d][static_cast<int>(d)] = step;
+    grid.origin[static_cast<int>(d)] = d < origin.size() ? origin[d] : 0;
+  }
+  check_grid(grid, "the image");
+}
+
 std::pair<ScalarType, Encoding> parse_raw_type(std::string_view name) {
   const bool little = name.ends_with("le"), big = name.ends_with("be");
   const Encoding encoding = little ? Encoding::little_endian : big ? Encoding::big_endian : native_encoding;
@@ -131,8 +153,6 @@ Image read_raw_image(const std::filesystem::path& path, const RawLayout& layout)
   reader.skip(layout.skip);
   Image image;
   image.grid.shape = extents.shape;
-  for (int d = 0; d < 3; ++d) image.grid.axes[static_cast<std::size_t>(d)][d] = layout.spacing[d];
-  with_file(path, [&] { check_grid(image.grid, "the image"); });
   image.data.set({std::string(unnamed_array), extents.components,
                   read_values(reader, layout.type, layout.encoding, extents.value_count())});
   if (!reader.at_end())

@@ -8,16 +8,21 @@ namespace {
 
 struct CarpElement {
   std::string_view code;
-  int nodes;
-  CellKind kind;
+  int vtk_kind;  // 0: one that is left out
+  /// Which of VTK's corners each one is. CARP goes round the far side of prisms and hexahedra the other way.
+  std::vector<std::size_t> corners;
   std::string_view name;
 };
-using enum CellKind;
-/// The kinds that are kept come first, in the order of `cell_kinds`.
-constexpr CarpElement element_types[] = {
-    {"Tt", 4, tet, "tetrahedron"},  {"Tr", 3, triangle, "triangle"}, {"Ln", 2, line, "line"},
-    {"Cx", 2, other, "connection"}, {"Qd", 4, other, "quad"},        {"Py", 5, other, "pyramid"},
-    {"Pr", 6, other, "prism"},      {"Oc", 6, other, "octahedron"},  {"Hx", 8, other, "hexahedron"}};
+/// The kinds that are written come first, in the order of `cell_kinds`.
+const CarpElement element_types[] = {{"Tt", kind_tetra, {0, 1, 2, 3}, ""},
+                                     {"Tr", kind_triangle, {0, 1, 2}, ""},
+                                     {"Ln", kind_line, {0, 1}, ""},
+                                     {"Qd", kind_quad, {0, 1, 2, 3}, ""},
+                                     {"Py", kind_pyramid, {0, 1, 2, 3, 4}, ""},
+                                     {"Pr", kind_wedge, {0, 1, 2, 3, 5, 4}, ""},
+                                     {"Hx", kind_hexahedron, {0, 1, 2, 3, 4, 7, 6, 5}, ""},
+                                     {"Cx", 0, {0, 1}, "connection"},
+                                     {"Oc", 0, {0, 1, 2, 3, 4, 5}, "octahedron"}};
 
 const CarpElement& element_type(TextScanner& in) {
   const std::string_view code = in.word("an element type");
@@ -33,29 +38,22 @@ void read_pts(const std::filesystem::path& path, Dataset& result) {
   read_coordinates(in, result.points);
 }
 
-// Returns the kind of every element in file order, which is the order of the fibres.
-std::vector<CellKind> read_elements(const std::filesystem::path& path, Dataset& result) {
+void read_elements(const std::filesystem::path& path, std::size_t points, CellSorter& sorter) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
-  const std::size_t points = result.points.size();
-  std::vector<CellKind> kinds(in.count("the number of elements", 7));
-  std::array<std::vector<std::int32_t>, cell_kinds.size()> regions;
-  for (CellKind& kind : kinds) {
+  std::vector<std::int32_t> regions(in.count("the number of elements", 7));
+  std::array<VertexId, 8> nodes;
+  for (std::int32_t& region : regions) {
     const CarpElement& type = element_type(in);
     // Most files hold one kind of element; what is reserved in vain is never touched.
-    if (&kind == kinds.data()) reserve_cells(result, type.kind, kinds.size());
-    std::array<VertexId, 8> nodes;
-    for (int k = 0; k < type.nodes; ++k) nodes[static_cast<std::size_t>(k)] = in.vertex(0, points);
-    const auto region = in.more_on_line() ? in.whole_number<std::int32_t>("a region tag") : 0;
+    if (&region == regions.data()) sorter.reserve(type.vtk_kind, regions.size());
+    for (const std::size_t corner : type.corners) nodes[corner] = in.vertex(0, points);
+    region = in.more_on_line() ? in.whole_number<std::int32_t>("a region tag") : 0;
     in.skip_rest();
-    kind = type.kind;
-    add_cell(result, kind, nodes);
-    if (kind == CellKind::other) count_ignored(result.ignored_cells, type.name);
-    else regions[static_cast<std::size_t>(kind)].push_back(region);
+    if (type.vtk_kind == 0) sorter.leave_out(type.name);
+    else sorter.add(type.vtk_kind, std::span(nodes).first(type.corners.size()));
   }
-  for (std::size_t k = 0; k < cell_kinds.size(); ++k)
-    if (!regions[k].empty()) arrays_of(result, cell_kinds[k]).set({"region", 1, std::move(regions[k])});
-  return kinds;
+  sorter.add_array({"region", 1, std::move(regions)});
 }
 
 std::size_t words_on_line(TextScanner& in) {
@@ -83,29 +81,25 @@ std::size_t read_fiber_header(TextScanner& in, std::size_t elements) {
   return values;
 }
 
-void read_fibers(const std::filesystem::path& path, const std::vector<CellKind>& kinds, Dataset& result) {
+void read_fibers(const std::filesystem::path& path, CellSorter& sorter) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
-  const std::size_t values = read_fiber_header(in, kinds.size());
+  const std::size_t elements = sorter.cell_count(), values = read_fiber_header(in, elements);
   constexpr std::array names{"fiber", "sheet", "normal"};
-  std::array<std::array<std::vector<double>, names.size()>, cell_kinds.size()> directions;
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  std::array<std::vector<double>, names.size()> directions;
+  for (std::size_t d = 0; d < values / 3; ++d) directions[d].reserve(3 * elements);
+  for (std::size_t i = 0; i < elements; ++i) {
     if (in.at_end())
       in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the file of the same mesh", i,
-              kinds.size());
-    for (std::size_t k = 0; k < values; ++k) {
-      const double value = in.coordinate("a fibre component");
-      if (kinds[i] != CellKind::other) directions[static_cast<std::size_t>(kinds[i])][k / 3].push_back(value);
-    }
+              elements);
+    for (std::size_t k = 0; k < values; ++k) directions[k / 3].push_back(in.coordinate("a fibre component"));
     if (in.more_on_line()) in.fail("too many numbers in the line (rows differ in length); repair the file");
   }
   if (!in.at_end()) {
     in.peek();
-    in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", kinds.size());
+    in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", elements);
   }
-  for (std::size_t k = 0; k < cell_kinds.size(); ++k)
-    for (std::size_t d = 0; d < names.size(); ++d)
-      if (!directions[k][d].empty()) arrays_of(result, cell_kinds[k]).set({names[d], 3, std::move(directions[k][d])});
+  for (std::size_t d = 0; d < values / 3; ++d) sorter.add_array({names[d], 3, std::move(directions[d])});
 }
 
 /// Fibres under another name than the mesh are not taken, but should not go unnoticed.
@@ -183,10 +177,11 @@ Dataset read_carp(const std::filesystem::path& path) {
   const auto points = require_companion(path, ".pts"), elements = require_companion(path, ".elem");
   Dataset result;
   read_pts(points, result);
-  const std::vector<CellKind> kinds = read_elements(elements, result);
+  CellSorter sorter(result, elements);
+  read_elements(elements, result.points.size(), sorter);
   for (const char* extension : {".lon", ".fib"})
     if (const auto fibers = find_companion(path, extension)) {
-      read_fibers(*fibers, kinds, result);
+      read_fibers(*fibers, sorter);
       return result;
     }
   warn_of_other_fibers(path, result);

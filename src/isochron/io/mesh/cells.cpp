@@ -29,7 +29,7 @@ void check_ids(const std::filesystem::path& path, const Cells& cells, std::size_
   }
 }
 
-std::string kind_name(int kind, std::size_t corners) {
+std::string kind_name(int kind) {
   switch (kind) {
     case 0: return "empty cell";
     case kind_vertex:
@@ -39,13 +39,13 @@ std::string kind_name(int kind, std::size_t corners) {
     case kind_triangle:
     case kind_triangle_strip: return "triangle with too few corners";
     case kind_tetra: return "tetrahedron with too few corners";
-    case kind_polygon: return corners == 4 ? "quad" : corners < 3 ? "polygon with too few corners" : "polygon";
-    case 8: return "pixel";
-    case kind_quad: return "quad";
-    case 11: return "voxel";
-    case 12: return "hexahedron";
-    case 13: return "wedge";
-    case 14: return "pyramid";
+    case kind_polygon: return "polygon with too few corners";
+    case kind_pixel:
+    case kind_quad: return "quad with too few corners";
+    case kind_voxel:
+    case kind_hexahedron: return "hexahedron with too few corners";
+    case kind_wedge: return "prism with too few corners";
+    case kind_pyramid: return "pyramid with too few corners";
     case 21: return "quadratic line";
     case 22: return "quadratic triangle";
     case 23: return "quadratic quad";
@@ -53,6 +53,27 @@ std::string kind_name(int kind, std::size_t corners) {
     case 25: return "quadratic hexahedron";
     case 42: return "polyhedron";
     default: return fmt::format("VTK cell type {}", kind);
+  }
+}
+
+std::string_view name_of(SolidShape shape) {
+  return shape == SolidShape::pyramid ? "pyramid" : shape == SolidShape::prism ? "prism" : "hexahedron";
+}
+
+/// The simplices that a cell of a kind becomes, where that does not depend on its corners.
+std::pair<CellKind, std::size_t> usual_pieces(int kind) {
+  switch (kind) {
+    case kind_line:
+    case kind_poly_line: return {CellKind::line, 1};
+    case kind_triangle: return {CellKind::triangle, 1};
+    case kind_pixel:
+    case kind_quad: return {CellKind::triangle, 2};
+    case kind_tetra: return {CellKind::tet, 1};
+    case kind_pyramid: return {CellKind::tet, 2};
+    case kind_wedge: return {CellKind::tet, 3};
+    case kind_voxel:
+    case kind_hexahedron: return {CellKind::tet, 6};
+    default: return {CellKind::other, 0};
   }
 }
 
@@ -98,17 +119,6 @@ void read_coordinates(TextScanner& in, std::vector<Vec3d>& points) {
   }
 }
 
-void reserve_cells(Dataset& dataset, CellKind kind, std::size_t more) {
-  if (kind == CellKind::tet) dataset.tets.cells.reserve(dataset.tets.cells.size() + more);
-  if (kind == CellKind::triangle) dataset.triangles.cells.reserve(dataset.triangles.cells.size() + more);
-}
-
-void add_cell(Dataset& dataset, CellKind kind, std::span<const VertexId> v) {
-  if (kind == CellKind::tet) dataset.tets.cells.push_back({v[0], v[1], v[2], v[3]});
-  else if (kind == CellKind::triangle) dataset.triangles.cells.push_back({v[0], v[1], v[2]});
-  else if (kind == CellKind::line) dataset.lines.push_back({v[0], v[1]});
-}
-
 const DataArray* find_labels(const DataArrays& arrays, std::string_view preferred) {
   for (const std::string_view name :
        {preferred, std::string_view("region"), std::string_view("gmsh:physical"), std::string_view("medit:ref")}) {
@@ -144,6 +154,13 @@ void count_ignored(std::vector<std::pair<std::string, std::size_t>>& ignored, st
   else it->second += cells;
 }
 
+void count_cut(std::vector<CutCells>& cut, std::string_view kind, std::size_t cells, std::size_t pieces) {
+  auto it = std::find_if(cut.begin(), cut.end(), [&](const CutCells& entry) { return entry.kind == kind; });
+  if (it == cut.end()) it = cut.insert(it, {std::string(kind)});
+  it->cells += cells;
+  it->pieces += pieces;
+}
+
 void print_tuple(ByteWriter& out, const DataArray& array, std::size_t tuple) {
   const auto width = static_cast<std::size_t>(array.components);
   std::visit(
@@ -164,10 +181,66 @@ void CellSorter::Origins::push(std::size_t cell) {
   ++count;
 }
 
-void CellSorter::reserve(int kind, std::size_t cells) {
-  if (kind == kind_triangle) reserve_cells(dataset_, CellKind::triangle, cells);
-  if (kind == kind_tetra) reserve_cells(dataset_, CellKind::tet, cells);
-  if (kind == kind_line || kind == kind_poly_line) dataset_.lines.reserve(dataset_.lines.size() + cells);
+void CellAdder::reserve(int kind, std::size_t cells) {
+  const auto [simplex, pieces] = usual_pieces(kind);
+  const auto grow = [&, more = pieces * cells](auto& list) { list.reserve(list.size() + more); };
+  if (simplex == CellKind::tet) grow(dataset_.tets.cells);
+  if (simplex == CellKind::triangle) grow(dataset_.triangles.cells);
+  if (simplex == CellKind::line) grow(dataset_.lines);
+}
+
+AddedCells CellAdder::leave_out(const std::string& kind) {
+  count_ignored(dataset_.ignored_cells, kind);
+  return {};
+}
+
+AddedCells CellAdder::cut_polygon(std::span<const VertexId> corners) {
+  if (corners.size() > CellCutter::max_corners)
+    return leave_out(fmt::format("polygon with more than {} corners", CellCutter::max_corners));
+  const std::string_view name = corners.size() == 4 ? "quad" : "polygon";
+  const auto pieces = cutter_.triangles(corners);
+  if (pieces.empty()) return leave_out(fmt::format("{} that has no area or crosses itself", name));
+  dataset_.triangles.cells.insert(dataset_.triangles.cells.end(), pieces.begin(), pieces.end());
+  count_cut(dataset_.cut_cells, name, 1, pieces.size());
+  return {CellKind::triangle, static_cast<std::uint32_t>(pieces.size())};
+}
+
+AddedCells CellAdder::cut_solid(SolidShape shape, std::span<const VertexId> corners) {
+  const auto pieces = cutter_.tets(shape, corners);
+  if (pieces.empty()) return leave_out(fmt::format("{} that has no volume", name_of(shape)));
+  dataset_.tets.cells.insert(dataset_.tets.cells.end(), pieces.begin(), pieces.end());
+  count_cut(dataset_.cut_cells, name_of(shape), 1, pieces.size());
+  return {CellKind::tet, static_cast<std::uint32_t>(pieces.size())};
+}
+
+AddedCells CellAdder::add(int kind, std::span<const VertexId> v) {
+  const std::size_t corners = v.size();
+  if (kind == kind_tetra && corners == 4) {
+    dataset_.tets.cells.push_back({v[0], v[1], v[2], v[3]});
+    return {CellKind::tet, 1};
+  }
+  if ((kind == kind_triangle || kind == kind_polygon) && corners == 3) {
+    dataset_.triangles.cells.push_back({v[0], v[1], v[2]});
+    return {CellKind::triangle, 1};
+  }
+  if ((kind == kind_line || kind == kind_poly_line) && corners >= 2) {
+    dataset_.lines.emplace_back(v.begin(), v.end());
+    return {CellKind::line, 1};
+  }
+  if (kind == kind_triangle_strip && corners >= 3) {
+    // Every second triangle of a strip is turned round to keep the side that faces out.
+    for (std::size_t i = 0; i + 2 < corners; ++i)
+      dataset_.triangles.cells.push_back({v[i], v[i + 1 + i % 2], v[i + 2 - i % 2]});
+    return {CellKind::triangle, static_cast<std::uint32_t>(corners - 2)};
+  }
+  if ((kind == kind_polygon && corners > 3) || (kind == kind_quad && corners == 4)) return cut_polygon(v);
+  if (kind == kind_pixel && corners == 4) return cut_polygon(std::array{v[0], v[1], v[3], v[2]});
+  if (kind == kind_pyramid && corners == 5) return cut_solid(SolidShape::pyramid, v);
+  if (kind == kind_wedge && corners == 6) return cut_solid(SolidShape::prism, v);
+  if (kind == kind_hexahedron && corners == 8) return cut_solid(SolidShape::hexahedron, v);
+  if (kind == kind_voxel && corners == 8)
+    return cut_solid(SolidShape::hexahedron, std::array{v[0], v[1], v[3], v[2], v[4], v[5], v[7], v[6]});
+  return leave_out(kind_name(kind));
 }
 
 void CellSorter::reserve(std::span<const std::uint8_t> kinds) {
@@ -183,30 +256,15 @@ void CellSorter::fail_id(long long id) const {
            count_, id, static_cast<long long>(dataset_.points.size()) - 1);
 }
 
-void CellSorter::place(int kind) {
-  const std::vector<VertexId>& ids = scratch_;
-  const bool triangle = (kind == kind_triangle || kind == kind_polygon) && ids.size() == 3;
-  if (kind == kind_tetra && ids.size() == 4) {
-    add_cell(dataset_, CellKind::tet, ids);
-    tets_.push(count_);
-  } else if (triangle || (kind == kind_triangle_strip && ids.size() >= 3)) {
-    for (std::size_t i = 0; i + 2 < ids.size(); ++i) {
-      // Every second triangle of a strip is turned round to keep the side that faces out.
-      const std::size_t odd = i % 2;
-      dataset_.triangles.cells.push_back({ids[i], ids[i + 1 + odd], ids[i + 2 - odd]});
-      triangles_.push(count_);
-    }
-  } else if ((kind == kind_line || kind == kind_poly_line) && ids.size() >= 2) {
-    dataset_.lines.push_back(ids);
-    lines_.push(count_);
-  } else {
-    ++ignored_[kind_name(kind, ids.size())];
-  }
+void CellSorter::leave_out(std::string_view kind) {
+  count_ignored(dataset_.ignored_cells, kind);
   ++count_;
 }
 
-void CellSorter::finish() {
-  for (const auto& [name, cells] : ignored_) count_ignored(dataset_.ignored_cells, name, cells);
+void CellSorter::add(int kind, std::span<const VertexId> corners) {
+  const AddedCells added = adder_.add(kind, corners);
+  for (std::uint32_t i = 0; i < added.count; ++i) origins_[static_cast<std::size_t>(added.kind)].push(count_);
+  ++count_;
 }
 
 void CellSorter::give(const Origins& origins, DataArrays& data, DataArray& array) const {
@@ -225,9 +283,7 @@ void CellSorter::give(const Origins& origins, DataArrays& data, DataArray& array
 
 void CellSorter::add_array(DataArray array) {
   // A block that takes the whole array is alone, so moving it away hurts nobody.
-  give(triangles_, dataset_.triangles.data, array);
-  give(tets_, dataset_.tets.data, array);
-  give(lines_, dataset_.line_data, array);
+  for (std::size_t k = 0; k < cell_kinds.size(); ++k) give(origins_[k], arrays_of(dataset_, cell_kinds[k]), array);
 }
 
 }  // namespace isochron

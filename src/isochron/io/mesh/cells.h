@@ -1,9 +1,8 @@
 // Cells on their way between files and data sets: kinds, labels, segments of lines, and lists of mixed cells.
 #pragma once
 
-#include <map>
-
 #include "isochron/io/values.h"
+#include "isochron/mesh/cut_cells.h"
 
 namespace isochron {
 
@@ -31,13 +30,11 @@ std::size_t corner_count(const Cells& cells) {
   for (const auto& cell : cells) corners += cell.size();
   return corners;
 }
-/// Makes room for more cells of a kind, to avoid growing in steps; lines grow as they come.
-void reserve_cells(Dataset& dataset, CellKind kind, std::size_t more);
-/// Adds a cell with these corners.
-void add_cell(Dataset& dataset, CellKind kind, std::span<const VertexId> corners);
 /// Adds to a data set's count of cells of a kind that is not used.
 void count_ignored(std::vector<std::pair<std::string, std::size_t>>& ignored, std::string_view kind,
                    std::size_t cells = 1);
+/// Adds to a data set's count of cells that were cut.
+void count_cut(std::vector<CutCells>& cut, std::string_view kind, std::size_t cells, std::size_t pieces);
 
 /// What an array is attached to.
 enum class ArrayPlace { points, cells };
@@ -89,25 +86,58 @@ enum VtkCell : int {
   kind_triangle = 5,
   kind_triangle_strip = 6,
   kind_polygon = 7,
+  kind_pixel = 8,
   kind_quad = 9,
   kind_tetra = 10,
+  kind_voxel = 11,
+  kind_hexahedron = 12,
+  kind_wedge = 13,
+  kind_pyramid = 14,
 };
 
 /// The kind that files get for a cell of a data set.
-constexpr std::uint8_t vtk_kind(CellKind kind) {
-  return kind == CellKind::tet ? kind_tetra : kind == CellKind::triangle ? kind_triangle : kind_poly_line;
+constexpr std::uint8_t vtk_kind(CellKind kind, std::size_t corners) {
+  if (kind == CellKind::line) return corners == 2 ? kind_line : kind_poly_line;
+  return kind == CellKind::tet ? kind_tetra : kind_triangle;
 }
 
-/// Feed it every cell of a file with `add`, call `finish`, then hand over each cell array. Strips become triangles;
-/// polygons of three corners are triangles; everything that is no triangle, tetrahedron or line is counted in
-/// `ignored_cells`.
+/// What a cell of a file became; nothing when it was left out.
+struct AddedCells {
+  CellKind kind = CellKind::other;
+  std::uint32_t count = 0;
+};
+
+/// Puts the cells of a file into a data set. Strips become triangles; polygons and solids are cut; everything else that
+/// is no triangle, tetrahedron or line is counted in `ignored_cells`.
+class CellAdder {
+ public:
+  /// The data set's points must be complete and must outlive this.
+  explicit CellAdder(Dataset& dataset, CornerOrder order = CornerOrder::ids)
+      : dataset_(dataset), cutter_(dataset.points, order) {}
+
+  /// Makes room for this many cells of a VTK kind, to avoid growing in steps.
+  void reserve(int kind, std::size_t cells);
+  /// The next cell: its VTK kind, and its corners in VTK's order.
+  AddedCells add(int kind, std::span<const VertexId> corners);
+
+ private:
+  AddedCells cut_polygon(std::span<const VertexId> corners);
+  AddedCells cut_solid(SolidShape shape, std::span<const VertexId> corners);
+  AddedCells leave_out(const std::string& kind);
+
+  Dataset& dataset_;
+  CellCutter cutter_;
+};
+
+/// Feed it every cell of a file with `add`, then hand over each cell array.
 class CellSorter {
  public:
   /// `path` is for messages. The data set's points must be complete and must outlive the sorter.
-  CellSorter(Dataset& dataset, std::filesystem::path path) : dataset_(dataset), path_(std::move(path)) {}
+  CellSorter(Dataset& dataset, std::filesystem::path path, CornerOrder order = CornerOrder::ids)
+      : dataset_(dataset), path_(std::move(path)), adder_(dataset, order) {}
 
   /// Makes room for this many cells of a VTK kind, or for cells of these kinds, to avoid growing in steps.
-  void reserve(int kind, std::size_t cells);
+  void reserve(int kind, std::size_t cells) { adder_.reserve(kind, cells); }
   void reserve(std::span<const std::uint8_t> kinds);
   /// The next cell. Throws InputError when an id is not one of a point.
   template <class Int>
@@ -120,8 +150,12 @@ class CellSorter {
       if (static_cast<std::uint64_t>(id) >= dataset_.points.size()) fail_id(static_cast<long long>(id));
       scratch_.emplace_back(static_cast<std::size_t>(id));
     }
-    place(kind);
+    add(kind, scratch_);
   }
+  /// The next cell, whose corners are known to be points.
+  void add(int kind, std::span<const VertexId> corners);
+  /// The next cell is of a kind that is not used.
+  void leave_out(std::string_view kind);
   /// The next cells, whose ids follow one another up to their ends; `kind_of(i)` is the kind of the i-th of them.
   template <class Int, class End, class KindOf>
   void add_runs(const std::vector<Int>& ids, const std::vector<End>& ends, KindOf&& kind_of) {
@@ -132,11 +166,9 @@ class CellSorter {
       begin = end;
     }
   }
-  /// Writes the counts of ignored cells to the data set.
-  void finish();
   /// Cells added so far.
   [[nodiscard]] std::size_t cell_count() const { return count_; }
-  /// Splits an array with one tuple per added cell over the three kinds.
+  /// Splits an array with one tuple per added cell over the three kinds; the pieces of a cell get its values.
   void add_array(DataArray array);
 
  private:
@@ -148,16 +180,15 @@ class CellSorter {
     void push(std::size_t cell);
   };
 
-  void place(int kind);
   void give(const Origins& origins, DataArrays& data, DataArray& array) const;
   [[noreturn]] void fail_id(long long id) const;
 
   Dataset& dataset_;
   std::filesystem::path path_;
+  CellAdder adder_;
   std::size_t count_ = 0;
-  Origins triangles_, tets_, lines_;
+  std::array<Origins, cell_kinds.size()> origins_;
   std::vector<VertexId> scratch_;
-  std::map<std::string, std::size_t> ignored_;
 };
 
 }  // namespace isochron

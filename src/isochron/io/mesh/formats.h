@@ -98,6 +98,8 @@ void write_vtu(std::span<const OutputFile> files, const Dataset& dataset);
 /// The same for triangles and lines.
 void write_vtp(std::span<const OutputFile> files, const Dataset& dataset);
 
+/// The same for a piece of a set, or a file; cells are cut by that order of their corners.
+Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order);
 /// Writes a piece of a set. Points are always double, because VTK wants one type in all pieces.
 void write_vtk_piece(const OutputFile& file, const Dataset& dataset, PieceKind kind);
 /// The data set's cells in the order in which such a file holds them.

@@ -1,6 +1,8 @@
 #include <cmath>
+#include <map>
 
 #include "isochron/io/mesh/formats.h"
+#include "isochron/mesh/tuples.h"
 
 namespace isochron {
 namespace {
@@ -57,28 +59,26 @@ constexpr const char* physical_name = "gmsh:physical";
 constexpr const char* geometrical_name = "gmsh:geometrical";
 
 struct GmshElement {
-  CellKind kind;
-  std::string_view name;  // of a kind that is left out
+  int vtk_kind = 0;
+  std::size_t corners = 0;  // they come first; what follows them curves the element
   int nodes = 0;
 };
 /// The orders of a kind of element: Gmsh's number and the number of nodes of each.
 struct ElementFamily {
-  CellKind kind;
-  std::string_view name;
+  int vtk_kind;
+  std::size_t corners;
   std::array<std::pair<int, int>, 8> members;
 };
 constexpr ElementFamily element_families[] = {
-    {line, "", {{{1, 2}, {8, 3}, {26, 4}, {27, 5}, {28, 6}}}},
-    {triangle, "", {{{2, 3}, {9, 6}, {20, 9}, {21, 10}, {22, 12}, {23, 15}, {24, 15}, {25, 21}}}},
-    {tet, "", {{{4, 4}, {11, 10}, {29, 20}, {30, 35}, {31, 56}}}},
-    {other, "quad", {{{3, 4}, {10, 9}, {16, 8}}}},
-    {other, "hexahedron", {{{5, 8}, {12, 27}, {17, 20}, {92, 64}, {93, 125}}}},
-    {other, "prism", {{{6, 6}, {13, 18}, {18, 15}}}},
-    {other, "pyramid", {{{7, 5}, {14, 14}, {19, 13}}}},
-    {other, "vertex", {{{15, 1}}}}};
+    {kind_line, 2, {{{1, 2}, {8, 3}, {26, 4}, {27, 5}, {28, 6}}}},
+    {kind_triangle, 3, {{{2, 3}, {9, 6}, {20, 9}, {21, 10}, {22, 12}, {23, 15}, {24, 15}, {25, 21}}}},
+    {kind_tetra, 4, {{{4, 4}, {11, 10}, {29, 20}, {30, 35}, {31, 56}}}},
+    {kind_quad, 4, {{{3, 4}, {10, 9}, {16, 8}}}},
+    {kind_hexahedron, 8, {{{5, 8}, {12, 27}, {17, 20}, {92, 64}, {93, 125}}}},
+    {kind_wedge, 6, {{{6, 6}, {13, 18}, {18, 15}}}},
+    {kind_pyramid, 5, {{{7, 5}, {14, 14}, {19, 13}}}},
+    {kind_vertex, 1, {{{15, 1}}}}};
 constexpr std::size_t max_nodes = 125;
-
-int corners_of(CellKind kind) { return kind == CellKind::tet ? 4 : kind == CellKind::triangle ? 3 : 2; }
 
 class GmshReader {
  public:
@@ -106,7 +106,8 @@ class GmshReader {
   struct Cells {
     std::vector<std::int32_t> physical;
     std::vector<std::int32_t> geometrical;
-    std::vector<std::uint64_t> tags;
+    std::vector<std::uint64_t> tags;      // of the elements that the cells are, or are pieces of
+    std::vector<std::uint32_t> elements;  // the place of each cell's element among these tags
   };
   struct Header {
     std::string name;
@@ -277,7 +278,7 @@ class GmshReader {
   GmshElement element_type(int number) {
     for (const ElementFamily& family : element_families)
       for (const auto& [known, nodes] : family.members)
-        if (known == number && nodes > 0) return {family.kind, family.name, nodes};
+        if (known == number && nodes > 0) return {family.vtk_kind, family.corners, nodes};
     in_.fail("element type {} is not known (its length is unknown); export linear elements", number);
   }
 
@@ -321,7 +322,7 @@ class GmshReader {
       const Entity owner = entity(dimension, integer("a block's entity"));
       const GmshElement type = element_type(integer("an element type"));
       const std::size_t rows = count("the number of elements in a block", 4, 16);
-      reserve_cells(result_, type.kind, rows);
+      adder_.reserve(type.vtk_kind, rows);
       for (std::size_t i = 0; i < rows; ++i) {
         const std::uint64_t tag = size("an element's number");
         read_element<std::uint64_t>(type, owner, tag);
@@ -340,13 +341,15 @@ class GmshReader {
       if (!found) in_.fail("node {} is used but not in the file (id out of range); export the file again", number);
       nodes[static_cast<std::size_t>(k)] = VertexId(*found);
     }
-    if (type.kind == CellKind::other) return count_ignored(result_.ignored_cells, type.name);
-    if (type.nodes > corners_of(type.kind)) high_order_ = true;
-    add_cell(result_, type.kind, nodes);
-    Cells& cells = cells_[static_cast<std::size_t>(type.kind)];
-    cells.physical.push_back(labels.physical);
-    cells.geometrical.push_back(labels.geometrical);
-    if (keep_element_tags_) cells.tags.push_back(tag);
+    const AddedCells added = adder_.add(type.vtk_kind, std::span(nodes).first(type.corners));
+    if (added.count == 0) return;
+    if (static_cast<std::size_t>(type.nodes) > type.corners) high_order_ = true;
+    Cells& cells = cells_[static_cast<std::size_t>(added.kind)];
+    cells.physical.insert(cells.physical.end(), added.count, labels.physical);
+    cells.geometrical.insert(cells.geometrical.end(), added.count, labels.geometrical);
+    if (!keep_element_tags_) return;
+    cells.elements.insert(cells.elements.end(), added.count, static_cast<std::uint32_t>(cells.tags.size()));
+    cells.tags.push_back(tag);
   }
 
   std::uint64_t positive(std::int32_t number) {
@@ -441,8 +444,11 @@ class GmshReader {
       return nullptr;  // of an ignored kind
     });
     for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
-      if (!values[k].empty())
-        store(arrays_of(result_, cell_kinds[k]), header, std::move(values[k]), placed[k], "elements");
+      if (values[k].empty()) continue;
+      DataArrays& arrays = arrays_of(result_, cell_kinds[k]);
+      store(arrays, header, std::move(values[k]), placed[k], "elements");
+      const bool cut = cells_[k].elements.size() > cells_[k].tags.size();
+      if (cut) arrays.set(chosen_tuples(*arrays.find(header.name), cells_[k].elements));
     }
   }
 
@@ -485,6 +491,7 @@ class GmshReader {
   bool several_groups_ = false;
   bool high_order_ = false;
   Dataset result_;
+  CellAdder adder_{result_};
   std::map<std::pair<int, std::int32_t>, Entity> entities_;
   TagMap node_of_tag_;
   std::array<VertexId, max_nodes> scratch_;  // the nodes of the element being read

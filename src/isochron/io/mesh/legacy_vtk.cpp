@@ -247,7 +247,6 @@ class LegacyReading {
       for (std::size_t k = 0; k < polygonal.size(); ++k)
         add_cells(cells_[k], [&](std::size_t) { return int{polygonal[k]}; });
     }
-    sorter_->finish();
   }
 
   template <class KindOf>
@@ -452,7 +451,7 @@ void write_grid_cells(ByteWriter& writer, const Dataset& dataset) {
   for_each_block(dataset, [&](CellKind, const auto& block, const DataArrays&) { write_cells(writer, block); });
   writer.print("\nCELL_TYPES {}\n", cells);
   for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
-    for (std::size_t i = 0; i < block.size(); ++i) write_value(writer, std::int32_t{vtk_kind(kind)}, order);
+    for (const auto& cell : block) write_value(writer, std::int32_t{vtk_kind(kind, cell.size())}, order);
   });
   writer.print("\n");
 }

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -9,28 +11,28 @@ bool same_word(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return (x | 0x20) == (y | 0x20); });
 }
 
-// Sections that are skipped: how many numbers a row has, and the kind of cell, empty when it is none.
+/// Sections of cells. Two names of a kind are two spellings.
+struct CellSection {
+  std::string_view keyword;
+  int vtk_kind;
+  std::size_t corners;
+};
+constexpr CellSection cell_sections[] = {{"Edges", kind_line, 2},          {"Triangles", kind_triangle, 3},
+                                         {"Quadrilaterals", kind_quad, 4}, {"Tetrahedra", kind_tetra, 4},
+                                         {"Tetrahedrons", kind_tetra, 4},  {"Hexahedra", kind_hexahedron, 8},
+                                         {"Hexaedra", kind_hexahedron, 8}, {"Prisms", kind_wedge, 6},
+                                         {"Pentahedra", kind_wedge, 6},    {"Pyramids", kind_pyramid, 5}};
+
+/// Sections that are skipped: how many numbers a row has.
 struct Skipped {
   std::string_view keyword;
-  int numbers;
-  std::string_view cells;
+  std::size_t numbers;
 };
-constexpr std::array<Skipped, 16> skipped_sections{{{"Quadrilaterals", 5, "quad"},
-                                                    {"Hexahedra", 9, "hexahedron"},
-                                                    {"Hexaedra", 9, "hexahedron"},
-                                                    {"Prisms", 7, "prism"},
-                                                    {"Pentahedra", 7, "prism"},
-                                                    {"Pyramids", 6, "pyramid"},
-                                                    {"Corners", 1, ""},
-                                                    {"Ridges", 1, ""},
-                                                    {"RequiredVertices", 1, ""},
-                                                    {"RequiredEdges", 1, ""},
-                                                    {"RequiredTriangles", 1, ""},
-                                                    {"RequiredTetrahedra", 1, ""},
-                                                    {"Normals", 3, ""},
-                                                    {"NormalAtVertices", 2, ""},
-                                                    {"Tangents", 3, ""},
-                                                    {"TangentAtVertices", 2, ""}}};
+constexpr Skipped skipped_sections[] = {{"Corners", 1},           {"Ridges", 1},
+                                        {"RequiredVertices", 1},  {"RequiredEdges", 1},
+                                        {"RequiredTriangles", 1}, {"RequiredTetrahedra", 1},
+                                        {"Normals", 3},           {"NormalAtVertices", 2},
+                                        {"Tangents", 3},          {"TangentAtVertices", 2}};
 
 class MeditReader {
  public:
@@ -47,6 +49,8 @@ class MeditReader {
       read_section(keyword);
     }
     if (!vertices_seen_) in_.fail("there is no Vertices section (nothing to read); export the file again");
+    for (std::size_t k = 0; k < cell_kinds.size(); ++k)
+      set_labels(arrays_of(result_, cell_kinds[k]), std::string(reference), std::move(references_[k]));
     return std::move(result_);
   }
 
@@ -58,12 +62,11 @@ class MeditReader {
         in_.fail("the dimension is not 2 or 3 (nothing else exists); repair the file");
     } else if (same_word(keyword, "Vertices")) {
       read_vertices();
-    } else if (same_word(keyword, "Triangles")) {
-      read_cells(CellKind::triangle, 3);
-    } else if (same_word(keyword, "Tetrahedra") || same_word(keyword, "Tetrahedrons")) {
-      read_cells(CellKind::tet, 4);
-    } else if (same_word(keyword, "Edges")) {
-      read_cells(CellKind::line, 2);
+    } else if (const auto section =
+                   std::find_if(std::begin(cell_sections), std::end(cell_sections),
+                                [&](const CellSection& known) { return same_word(keyword, known.keyword); });
+               section != std::end(cell_sections)) {
+      read_cells(*section);
     } else {
       skip_section(keyword);
     }
@@ -82,27 +85,29 @@ class MeditReader {
     set_labels(result_.point_data, std::string(reference), std::move(references));
   }
 
-  void read_cells(CellKind kind, std::size_t corners) {
+  void read_cells(const CellSection& section) {
     if (!vertices_seen_)
       in_.fail("cells come before the vertices (they cannot be checked); move Vertices to the front");
-    if (cells_written(result_, kind) > 0) in_.fail("a second section of the same cells (one is allowed); join the two");
-    std::vector<std::int32_t> references(in_.count("the number of cells", 2 * corners + 2));
-    reserve_cells(result_, kind, references.size());
-    std::array<VertexId, 4> cell;
-    for (std::int32_t& label : references) {
-      for (std::size_t k = 0; k < corners; ++k) cell[k] = in_.vertex(1, result_.points.size());
-      add_cell(result_, kind, cell);
-      label = in_.integer<std::int32_t>("a reference number");
+    if (!kinds_seen_.insert(section.vtk_kind).second)
+      in_.fail("a second section of the same cells (one is allowed); join the two");
+    const std::size_t rows = in_.count("the number of cells", 2 * section.corners + 2);
+    adder_.reserve(section.vtk_kind, rows);
+    std::array<VertexId, 8> cell;
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t k = 0; k < section.corners; ++k) cell[k] = in_.vertex(1, result_.points.size());
+      const AddedCells added = adder_.add(section.vtk_kind, std::span(cell).first(section.corners));
+      const auto label = in_.integer<std::int32_t>("a reference number");
+      if (added.count == 0) continue;
+      auto& labels = references_[static_cast<std::size_t>(added.kind)];
+      labels.insert(labels.end(), added.count, label);
     }
-    set_labels(arrays_of(result_, kind), std::string(reference), std::move(references));
   }
 
   void skip_section(std::string_view keyword) {
     for (const Skipped& section : skipped_sections) {
       if (!same_word(keyword, section.keyword)) continue;
-      const std::size_t rows = in_.count("the number of rows", static_cast<std::size_t>(2 * section.numbers));
-      for (std::size_t i = 0; i < rows * static_cast<std::size_t>(section.numbers); ++i) in_.real("a number");
-      if (!section.cells.empty() && rows > 0) count_ignored(result_.ignored_cells, section.cells, rows);
+      const std::size_t rows = in_.count("the number of rows", 2 * section.numbers);
+      for (std::size_t i = 0; i < rows * section.numbers; ++i) in_.real("a number");
       return;
     }
     const char first = keyword.front();
@@ -114,6 +119,9 @@ class MeditReader {
 
   TextScanner in_;
   Dataset result_;
+  CellAdder adder_{result_};
+  std::set<int> kinds_seen_;
+  std::array<std::vector<std::int32_t>, cell_kinds.size()> references_;
   int dimension_ = 3;
   bool vertices_seen_ = false;
 };

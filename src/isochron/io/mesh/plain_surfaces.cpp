@@ -34,7 +34,6 @@ class ObjReading {
     CellSorter sorter(dataset_, reader_.path());
     sorter.reserve(kind_triangle, faces_);
     sorter.add_runs(ids_, ends_, [&](std::size_t cell) { return kinds_[cell]; });
-    sorter.finish();
     return std::move(dataset_);
   }
 
@@ -109,20 +108,12 @@ void read_off_header(TextScanner& in) {
     in.fail("binary OFF is not understood (only text is); convert the file to text");
 }
 
-void read_off_face(TextScanner& in, Dataset& result) {
+void read_off_face(TextScanner& in, std::size_t vertices, std::vector<VertexId>& face, CellAdder& adder) {
   const auto corners = in.integer<std::uint32_t>("a face's number of corners");
-  const std::size_t vertices = result.points.size();
-  if (corners == 3) {
-    auto& cell = result.triangles.cells.emplace_back();
-    for (VertexId& v : cell) v = in.vertex(0, vertices);
-  } else if (corners == 2) {
-    const VertexId a = in.vertex(0, vertices);
-    result.lines.push_back({a, in.vertex(0, vertices)});
-  } else {
-    in.check_count("number of corners", corners, 2);
-    for (std::uint32_t k = 0; k < corners; ++k) in.vertex(0, vertices);
-    count_ignored(result.ignored_cells, corners < 2 ? "vertex" : "polygon");
-  }
+  in.check_count("number of corners", corners, 2);
+  face.clear();
+  for (std::uint32_t k = 0; k < corners; ++k) face.push_back(in.vertex(0, vertices));
+  adder.add(corners == 2 ? kind_line : corners < 2 ? kind_vertex : kind_polygon, face);
   in.skip_rest();  // a colour
 }
 
@@ -277,7 +268,9 @@ Dataset read_off(const std::filesystem::path& path) {
   result.points.resize(points);
   read_coordinates(in, result.points);
   result.triangles.cells.reserve(faces);
-  for (std::size_t i = 0; i < faces; ++i) read_off_face(in, result);
+  CellAdder adder(result);
+  std::vector<VertexId> face;
+  for (std::size_t i = 0; i < faces; ++i) read_off_face(in, points, face, adder);
   return result;
 }
 

@@ -312,7 +312,6 @@ class PlyReading {
         else sorter.add(cells.kind, ids);
         begin = end;
       }
-      sorter.finish();
       // Arrays cover one element of the file; with several elements of a kind they would not cover all its cells.
       if (cells.kind == kind_line ? edges_fit : faces_fit) {
         for (DataArray& array : cells.arrays) sorter.add_array(std::move(array));

@@ -6,8 +6,8 @@ namespace {
 /// Several pieces become one list of points, cells and values.
 class MeshJoiner {
  public:
-  MeshJoiner(const VtkXmlFile& file, Dataset& dataset)
-      : file_(file), dataset_(dataset), sorter_(dataset, file.path()) {}
+  MeshJoiner(const VtkXmlFile& file, Dataset& dataset, CornerOrder order)
+      : file_(file), dataset_(dataset), sorter_(dataset, file.path(), order) {}
 
   void add_points(const XmlPiece& piece) {
     const std::uint64_t count = whole_attribute(file_.xml(), piece.element, "NumberOfPoints");
@@ -126,13 +126,14 @@ struct CellSection {
   int kind;  // 0: see the types in it
 };
 
-Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span<const CellSection> sections) {
+Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span<const CellSection> sections,
+                  CornerOrder order) {
   const VtkXmlFile file(path);
   file.expect_kind(kind);
   Dataset dataset;
   std::vector<Counted> with_points, with_cells;
   std::vector<std::size_t> before;
-  MeshJoiner joiner(file, dataset);
+  MeshJoiner joiner(file, dataset, order);
   for (const XmlPiece& piece : file.pieces()) {
     before.push_back(dataset.points.size());
     joiner.add_points(piece);
@@ -152,7 +153,6 @@ Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span
     }
     if (joiner.sorter().cell_count() > cells) with_cells.push_back({&piece, joiner.sorter().cell_count() - cells});
   }
-  joiner.sorter().finish();
   join_sections(file, "PointData", with_points, dataset.warnings,
                 [&](DataArray array) { add_named(dataset.point_data, std::move(array), "point_array"); });
   join_sections(file, "CellData", with_cells, dataset.warnings,
@@ -210,7 +210,7 @@ void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
   const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
   xml.array("types", ScalarType::uint8, 1, cells, [&dataset](ByteWriter& writer) {
     for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
-      for (std::size_t i = 0; i < block.size(); ++i) write_value(writer, vtk_kind(kind), native_encoding);
+      for (const auto& cell : block) write_value(writer, vtk_kind(kind, cell.size()), native_encoding);
     });
   });
   xml.print("      </Cells>\n");
@@ -251,14 +251,17 @@ void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, 
 
 }  // namespace
 
-Dataset read_vtu(const std::filesystem::path& path) {
-  return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}});
+Dataset read_vtu(const std::filesystem::path& path) { return read_vtk_piece(path, PieceKind::grid, CornerOrder::ids); }
+Dataset read_vtp(const std::filesystem::path& path) {
+  return read_vtk_piece(path, PieceKind::surface, CornerOrder::ids);
 }
 
-Dataset read_vtp(const std::filesystem::path& path) {
+Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order) {
+  if (kind == PieceKind::grid) return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}}, order);
   return read_mesh(path, "PolyData",
                    std::array{CellSection{"Verts", kind_poly_vertex}, CellSection{"Lines", kind_poly_line},
-                              CellSection{"Polys", kind_polygon}, CellSection{"Strips", kind_triangle_strip}});
+                              CellSection{"Polys", kind_polygon}, CellSection{"Strips", kind_triangle_strip}},
+                   order);
 }
 
 ArrayBlock point_block(const Dataset& d) { return {&d.point_data, d.points.size(), "points"}; }

@@ -88,6 +88,7 @@ class Joiner {
     join_lines();
     for (const Dataset& piece : pieces_) {
       for (const auto& [kind, count] : piece.ignored_cells) count_ignored(whole_.ignored_cells, kind, count);
+      for (const auto& [kind, cells, parts] : piece.cut_cells) count_cut(whole_.cut_cells, kind, cells, parts);
       whole_.warnings.insert(whole_.warnings.end(), piece.warnings.begin(), piece.warnings.end());
     }
     return std::move(whole_);
@@ -271,6 +272,13 @@ void check_arrays(const PieceIndex& index, std::size_t piece, const std::vector<
   });
 }
 
+/// Several cells that were one have its id, so that ids do not number them.
+void drop_cell_ids(Dataset& dataset) {
+  for_each_block(dataset, [](CellKind, auto&, DataArrays& data) {
+    std::erase_if(data.all(), [](const DataArray& array) { return array.name == global_cell_ids; });
+  });
+}
+
 }  // namespace
 
 void drop_ghosts(Dataset& piece) {
@@ -306,7 +314,7 @@ void drop_bookkeeping(DataArrays& data) {
 
 Dataset read_mesh_piece(const PieceIndex& index, std::size_t piece) {
   Dataset dataset = index.read_piece(piece, [&](const std::filesystem::path& file) {
-    Dataset read = index.kind == PieceKind::surface ? read_vtp(file) : read_vtu(file);
+    Dataset read = read_vtk_piece(file, index.kind, CornerOrder::places);
     check_dataset(file, read);
     return read;
   });
@@ -314,6 +322,7 @@ Dataset read_mesh_piece(const PieceIndex& index, std::size_t piece) {
   check_arrays(index, piece, index.cell_arrays, dataset.triangles.cells.size(), "cells", dataset.triangles.data);
   check_arrays(index, piece, index.cell_arrays, dataset.tets.cells.size(), "cells", dataset.tets.data);
   check_arrays(index, piece, index.cell_arrays, dataset.lines.size(), "cells", dataset.line_data);
+  if (!dataset.cut_cells.empty()) drop_cell_ids(dataset);
   return dataset;
 }
 

@@ -18,11 +18,13 @@ constexpr double max_uneven = 1.3;
 constexpr std::uint64_t min_block = 9000;
 constexpr std::uint64_t max_blocks = 16;
 
-/// What readers noticed, as lines of text: "c COUNT KIND" for cells that were left out, "w TEXT".
+/// What readers noticed, as lines of text: "i COUNT KIND" for cells that were left out, "c COUNT PIECES KIND" for those
+/// that were cut, "w TEXT".
 std::string noticed(const std::vector<Dataset>& pieces) {
   std::string text;
   for (const Dataset& piece : pieces) {
-    for (const auto& [kind, count] : piece.ignored_cells) text += fmt::format("c {} {}\n", count, kind);
+    for (const auto& [kind, count] : piece.ignored_cells) text += fmt::format("i {} {}\n", count, kind);
+    for (const auto& [kind, cells, parts] : piece.cut_cells) text += fmt::format("c {} {} {}\n", cells, parts, kind);
     for (const std::string& warning : piece.warnings) text += fmt::format("w {}\n", warning);
   }
   return text;
@@ -31,12 +33,19 @@ std::string noticed(const std::vector<Dataset>& pieces) {
 void add_noticed(const std::string& text, OwnPieces& own) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line.substr(2));
+    std::size_t cells = 0, parts = 0;
+    std::string kind;
     if (line[0] == 'w') {
       own.warnings.push_back(line.substr(2));
-      continue;
+    } else if (line[0] == 'c') {
+      words >> cells >> parts >> kind;
+      count_cut(own.cut_cells, kind, cells, parts);
+    } else {
+      words >> cells >> std::ws;
+      std::getline(words, kind);
+      count_ignored(own.ignored_cells, kind, cells);
     }
-    const std::size_t blank = line.find(' ', 2);
-    count_ignored(own.ignored_cells, line.substr(blank + 1), std::stoull(line.substr(2, blank - 2)));
   }
 }
 

@@ -18,6 +18,7 @@ struct OwnPieces {
   bool ready_parts = false;
   std::uint64_t triangles = 0, tets = 0, lines = 0;  ///< of all processes
   /// As in `Dataset`, of all processes; only the first one knows.
+  std::vector<CutCells> cut_cells;
   std::vector<std::pair<std::string, std::size_t>> ignored_cells;
   std::vector<std::string> warnings;
 };
