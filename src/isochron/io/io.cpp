@@ -159,13 +159,6 @@ void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-/// Names of open files: one may stand for a file that the shell writes to, and renaming another over it would lose
-/// that.
-bool is_stream(const fs::path& path) {
-  const std::string name = path.lexically_normal().string();
-  return name.starts_with("/dev/std") || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
-}
-
 // ---- images ----
 
 using ImageReader = Image (*)(const fs::path&);
@@ -270,16 +263,17 @@ Dataset read_dataset(const fs::path& path) {
 
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::path file = follow_links(path);
+  const fs::file_status status = fs::status(file, error);
   const auto unwritable = [&](const std::string& why) {
     throw RuntimeError("cannot be written (" + why, path.string());
   };
-  if (is_stream(path) && !fs::exists(status))
-    unwritable("no files can be made in " + path.parent_path().string() + "); choose another folder");
-  if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status)))
+  if (is_stream(file) && !fs::exists(status))
+    unwritable("no files can be made in " + file.parent_path().string() + "); choose another folder");
+  if (is_stream(file) || (fs::exists(status) && !fs::is_regular_file(status)))
     bad_file(path, "is not a file (it is a folder or a device); choose another name");
   if (fs::exists(status) && overwrite == Overwrite::no) refuse_replacing(path);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, error)) unwritable(folder.string() + " is not a folder); create it first");
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     unwritable(fmt::format("folder {}: {}); choose another folder", folder.string(), std::strerror(errno)));
@@ -341,17 +335,11 @@ void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overw
   const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
-  std::vector<std::unique_ptr<AtomicFile>> temporaries;
+  OutputFiles outputs(overwrite);
   std::vector<OutputFile> files;
-  for (const fs::path& target : files_written(path)) {
-    temporaries.push_back(std::make_unique<AtomicFile>(target));
-    files.push_back({target, temporaries.back()->path()});
-  }
-  codec.write(files, dataset);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (fs::exists(files[i].where)) temporaries[i]->commit();
-    else fs::remove(files[i].target);  // an old part of the set (fibres) that no longer belongs to it
-  }
+  for (const fs::path& target : files_written(path)) files.push_back(outputs.add(target));
+  codec.write(files, dataset);  // which leaves out the fibres where there are none
+  outputs.commit();
 }
 
 // ---- images ----
@@ -391,7 +379,7 @@ void check_image_writable(const fs::path& path, Overwrite overwrite) {
 
 void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
   check_image_writable(path, overwrite);
-  AtomicFile temporary(path);
+  AtomicFile temporary(path, overwrite);
   write_image(OutputFile{path, temporary.path()}, image);
   temporary.commit();
 }
