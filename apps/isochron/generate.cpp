@@ -161,9 +161,7 @@ int write_generated(Dataset&& dataset, const GenerateRequest& request, double se
   }
   const double write_seconds = timer.seconds();
   const KeptArrays arrays = kept_arrays(request.file, dataset);
-  if (!arrays.dropped.empty())
-    console.warn("{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything", file,
-                 join_text(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them");
+  warn_dropped_arrays(request.file, arrays.dropped, ".vtu, .vtk or .msh", console);
   if (is_carp_file(request.file))
     console.warn("{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
                  file, request.kind == "ventricle" ? " (in mm)" : " (take them as mm)");

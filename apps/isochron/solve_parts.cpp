@@ -282,7 +282,7 @@ void check_pieces(const SolveRequest& request, const OwnPieces& own, Console& co
   if (Corners == 4 && request.options.obtuse == ObtuseSplit::split)
     throw UsageError(
         "virtual tetrahedra are not made on pieces (--split-obtuse always); leave it out, or write one file");
-  warn_of_reading(request, own.warnings, own.ignored_cells, console);
+  warn_of_reading(request.mesh, own.warnings, own.ignored_cells, console);
   warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
   if (request.options.ranks.partitioner != Partitioner::automatic)
     console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");

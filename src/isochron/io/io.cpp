@@ -21,7 +21,15 @@ using MeshReader = Dataset (*)(const fs::path&);
 using MeshWriter = void (*)(std::span<const OutputFile>, const Dataset&);
 using ArrayNamer = std::string (*)(ArrayPlace, const DataArrays&, const DataArray&);
 
-enum MeshHolds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
+enum MeshHolds : unsigned {
+  triangles = 1,
+  tets = 2,
+  lines = 4,
+  all_cells = 7,
+  arrays = 8,
+  everything = 15,
+  one_kind = 16  // triangles only where there are no tetrahedra
+};
 
 struct MeshCodec {
   std::string name;
@@ -76,7 +84,12 @@ const std::vector<MeshCodec>& mesh_codecs() {
        {".pts", ".elem", ".lon"},
        carp_array_name,
        {"region", "fiber", "sheet"}},
-      {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
+      {"TetGen",
+       with_gzip({".ele", ".node"}),
+       triangles | tets | one_kind | arrays,
+       read_tetgen,
+       write_tetgen,
+       {".node", ".ele"}},
       {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name, {"medit:ref"}},
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
@@ -316,14 +329,21 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
 KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
   const MeshCodec& codec = writable_mesh_codec(path);
   KeptArrays result;
+  const bool no_triangles = dropped_triangles(path, dataset) > 0;
   for (const PlacedArrays& at : arrays_by_place(dataset)) {
     if (!at.any) continue;
     for (const DataArray& array : at.data.all()) {
-      const std::string name = name_in_file(codec, at, array);
+      const bool left_out = no_triangles && at.cells == triangles;
+      const std::string name = left_out ? std::string() : name_in_file(codec, at, array);
       add_once(name.empty() ? result.dropped : result.kept, name.empty() ? array.name : name);
     }
   }
   return result;
+}
+
+std::size_t dropped_triangles(const fs::path& path, const Dataset& dataset) {
+  const bool only_tets = (writable_mesh_codec(path).holds & one_kind) != 0 && !dataset.tets.cells.empty();
+  return only_tets ? dataset.triangles.cells.size() : 0;
 }
 
 std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
