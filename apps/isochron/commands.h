@@ -7,6 +7,7 @@ namespace isochron::cli {
 
 void declare_generate(Command& root, Console& console);
 void declare_info(Command& root, Console& console);
+void declare_convert(Command& root, Console& console);
 void declare_solve(Command& root, Console& console);
 void declare_tensors(Command& root, Console& console);
 void declare_path(Command& root, Console& console);

@@ -220,7 +220,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
   check_interrupted();
   timer.restart();
   const ConnectFiles names(request.prefix);
-  OutputFiles files;
+  OutputFiles files(request.overwrite);
   write_results(names, input.grid, found, files);
   const double write_seconds = timer.seconds();
 

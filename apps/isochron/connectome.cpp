@@ -163,7 +163,7 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
         "{}: no pair of regions is joined (the mask falls apart between them), so nothing was written; widen the mask",
         request.tensors.file.string()));
   timer.restart();
-  OutputFiles outputs;
+  OutputFiles outputs(request.overwrite);
   write_all(request, connectome, labels, outputs);
 
   const std::size_t usable = input.metric.counts.usable;

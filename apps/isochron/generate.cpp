@@ -162,9 +162,7 @@ int write_generated(Dataset&& dataset, const GenerateRequest& request, double se
   }
   const double write_seconds = timer.seconds();
   const KeptArrays arrays = kept_arrays(request.file, dataset);
-  if (!arrays.dropped.empty())
-    console.warn("{}: left out {} (the format has no place for {}); write .vtu, .vtk or .msh to keep everything", file,
-                 join_text(arrays.dropped, ", "), arrays.dropped.size() == 1 ? "it" : "them");
+  warn_dropped_arrays(request.file, arrays.dropped, ".vtu, .vtk or .msh", console);
   if (is_carp_file(request.file))
     console.warn("{}: the numbers are written as they are{}, but CARP files are in µm; solve it with --length-unit mm",
                  file, request.kind == "ventricle" ? " (in mm)" : " (take them as mm)");
@@ -191,7 +189,7 @@ int write_part(Communicator& communicator, const GenerateRequest& request,
   std::vector<std::string> names = data.point_data.names();
   for (const std::string& name : data.cell_data.names()) names.push_back(name);
   timer.restart();
-  write_shared(communicator, request.file, std::move(data));
+  write_shared(communicator, request.file, std::move(data), request.overwrite);
   if (communicator.rank() == 0) report_mesh(request, counts, names, generate_seconds, timer.seconds(), console);
   return 0;
 }
@@ -231,12 +229,12 @@ Image taken(Image& image, std::size_t array) {
 }
 
 /// All ranks together: the files of all arrays, or none.
-void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part) {
+void write_sets(Communicator& communicator, const Paths& files, ImagePart&& part, Overwrite overwrite) {
   write_together(communicator, [&] {
     std::size_t done = 0;
     try {
       for (; done < files.size(); ++done)
-        write_image_part(communicator, files[done], {part.whole, part.boxes, taken(part.image, done)});
+        write_image_part(communicator, files[done], {part.whole, part.boxes, taken(part.image, done)}, overwrite);
     } catch (...) {
       while (done > 0) remove_set(files[--done]);  // whoever is left does
       throw;
@@ -272,7 +270,7 @@ int write_part(Communicator& communicator, const GenerateRequest& request, const
   const ImageGrid whole = part.whole;
   const std::vector<std::string> names = part.image.data.names();
   timer.restart();
-  write_sets(communicator, files, std::move(part));
+  write_sets(communicator, files, std::move(part), request.overwrite);
   if (communicator.rank() == 0) report_image(request, whole, names, files, generate_seconds, timer.seconds(), console);
   return 0;
 }
@@ -290,7 +288,7 @@ int generate_image(const GenerateRequest& request, const Options& options, Gener
   for (const auto& file : files) check_image_writable(file, request.overwrite);
   const ImageGrid grid = image.grid;
   const std::vector<std::string> names = image.data.names();
-  write_images(files, console, [&](std::size_t i) { return taken(image, i); });
+  write_images(files, request.overwrite, console, [&](std::size_t i) { return taken(image, i); });
   report_image(request, grid, names, files, generate_seconds, timer.seconds(), console);
   return 0;
 }

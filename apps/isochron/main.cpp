@@ -52,6 +52,7 @@ int run(int argc, const char* const* argv) {
     declare_common(root, console);
     declare_generate(root, console);
     declare_info(root, console);
+    declare_convert(root, console);
     declare_solve(root, console);
     declare_tensors(root, console);
     declare_path(root, console);

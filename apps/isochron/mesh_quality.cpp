@@ -87,7 +87,7 @@ void report_surface(Report& report, const SurfaceTopology& topology, const std::
   report.row("area", "{:.6g}{}", topology.area,
              topology.closed() && topology.oriented() ? fmt::format(", volume inside {:.6g}", topology.volume) : "");
   report.row("crossings", "{}",
-             !crossings        ? "not looked for among so many triangles; say --report"
+             !crossings        ? "not counted (too many triangles, or too many near one another); say --report"
              : *crossings == 0 ? "none"
                                : counted(*crossings, "pair of triangles that meet", "pairs of triangles that meet"));
 }
@@ -130,8 +130,10 @@ MeshQuality examine_quality(const SimplexMesh<Corners>& mesh, CrossingTest cross
   quality.shape = shape_statistics(mesh, threads);
   if constexpr (Corners == 3) {
     quality.topology = surface_topology(mesh);
-    if (crossings == CrossingTest::always || mesh.element_count() <= max_triangles_tested)
-      quality.self_intersections = self_intersections(mesh, threads, progress).size();
+    const bool always = crossings == CrossingTest::always;
+    const std::uint64_t limit = always ? std::numeric_limits<std::uint64_t>::max() : max_pairs_compared;
+    if (always || mesh.element_count() <= max_triangles_tested)
+      quality.self_intersections = count_self_intersections(mesh, threads, progress, limit);
   }
   return quality;
 }

@@ -104,9 +104,9 @@ Dataset as_lines(const std::vector<TracedTarget>& targets) {
   return dataset;
 }
 
-void write_table(const std::filesystem::path& target, const std::vector<TracedTarget>& targets) {
-  AtomicFile file(target);
-  ByteWriter sink({target, file.path()});
+void write_table(const PathRequest& request, const std::vector<TracedTarget>& targets) {
+  AtomicFile file(request.output, request.overwrite);
+  ByteWriter sink({request.output, file.path()});
   sink.print("path,x,y,z,time\n");
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Path& path = targets[i].path;
@@ -132,7 +132,7 @@ void check_path_output(const PathRequest& request) {
 }
 
 void write_paths(const PathRequest& request, const std::vector<TracedTarget>& targets) {
-  if (is_table(request.output)) write_table(request.output, targets);
+  if (is_table(request.output)) write_table(request, targets);
   else write_dataset(request.output, as_lines(targets), request.overwrite);
 }
 

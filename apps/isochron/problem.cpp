@@ -137,9 +137,16 @@ bool is_carp_file(const std::filesystem::path& file) {
   return extension == ".pts" || extension == ".elem" || extension == ".lon";
 }
 
-void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
+void warn_dropped_arrays(const std::filesystem::path& file, const std::vector<std::string>& dropped,
+                         std::string_view better, Console& console) {
+  if (!dropped.empty())
+    console.warn("{}: left out {} (the format has no place for {}); write {} to keep everything", file.string(),
+                 join_text(dropped, ", "), dropped.size() == 1 ? "it" : "them", better);
+}
+
+void warn_of_reading(const std::filesystem::path& file, const std::vector<std::string>& warnings,
                      const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console) {
-  const std::string name = request.mesh.string();
+  const std::string name = file.string();
   for (const std::string& warning : warnings) console.warn("{}: {}", name, warning);
   for (const auto& [kind, count] : ignored_cells)
     console.warn("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind);
@@ -148,7 +155,7 @@ void warn_of_reading(const SolveRequest& request, const std::vector<std::string>
 Dataset read_mesh(const SolveRequest& request, Console& console) {
   const Activity activity(console, "reading " + request.mesh.string());
   Dataset dataset = read_dataset(request.mesh);
-  warn_of_reading(request, dataset.warnings, dataset.ignored_cells, console);
+  warn_of_reading(request.mesh, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)
     console.warn(
         "{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities are in mm/ms",

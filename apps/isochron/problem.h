@@ -20,8 +20,12 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
 /// Whether a file is one of CARP's, whose lengths are in µm.
 bool is_carp_file(const std::filesystem::path& file);
 
+/// Names the arrays that a file cannot hold; `better` are extensions that hold all.
+void warn_dropped_arrays(const std::filesystem::path& file, const std::vector<std::string>& dropped,
+                         std::string_view better, Console& console);
+
 /// Passes on what a reader noticed.
-void warn_of_reading(const SolveRequest& request, const std::vector<std::string>& warnings,
+void warn_of_reading(const std::filesystem::path& file, const std::vector<std::string>& warnings,
                      const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console);
 
 /// Reads the mesh and passes on the reader's warnings.

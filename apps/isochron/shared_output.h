@@ -1,10 +1,8 @@
-// Several output files that appear all or not at all, and sets of pieces that all ranks of a job write together.
+// Images that are written together, and sets of pieces that all ranks of a job write.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,32 +19,6 @@
 
 namespace isochron::cli {
 
-/// Files are written beside their targets; `commit` renames them all. Without it, or where it fails, none appears.
-class OutputFiles {
- public:
-  /// Where to write the file of this name first. The place has the name's extension.
-  OutputFile add(const std::filesystem::path& target) {
-    files_.push_back(std::make_unique<AtomicFile>(target));
-    targets_.push_back(target);
-    return {target, files_.back()->path()};
-  }
-  void commit() {
-    std::size_t done = 0;
-    try {
-      for (; done < files_.size(); ++done) files_[done]->commit();
-    } catch (...) {
-      std::error_code ignored;
-      while (done > 0) std::filesystem::remove(targets_[--done], ignored);
-      throw;
-    }
-  }
-  [[nodiscard]] const std::vector<std::filesystem::path>& targets() const { return targets_; }
-
- private:
-  std::vector<std::unique_ptr<AtomicFile>> files_;
-  std::vector<std::filesystem::path> targets_;
-};
-
 /// An image of one array.
 inline Image image_of(const ImageGrid& grid, DataArray array) {
   Image image{grid, {}, {}, {}};
@@ -56,9 +28,9 @@ inline Image image_of(const ImageGrid& grid, DataArray array) {
 
 /// Writes images, all of them or none; `image(i)` gives each when it is its turn.
 template <class GetImage>
-void write_images(const Paths& names, const Console& console, GetImage&& image) {
+void write_images(const Paths& names, Overwrite overwrite, const Console& console, GetImage&& image) {
   const InterruptGuard guard;
-  OutputFiles files;
+  OutputFiles files(overwrite);
   for (std::size_t i = 0; i < names.size(); ++i) {
     check_interrupted();
     const Activity activity(console, "writing " + names[i].string());
@@ -100,11 +72,13 @@ void write_together(Communicator& communicator, Write&& write) {
 }
 
 template <int Corners>
-void write_shared(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data) {
-  write_together(communicator, [&] { write_parts(communicator, path, std::move(data)); });
+void write_shared(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data,
+                  Overwrite overwrite) {
+  write_together(communicator, [&] { write_parts(communicator, path, std::move(data), overwrite); });
 }
-inline void write_shared(Communicator& communicator, const std::filesystem::path& path, ImagePart part) {
-  write_together(communicator, [&] { write_image_part(communicator, path, std::move(part)); });
+inline void write_shared(Communicator& communicator, const std::filesystem::path& path, ImagePart part,
+                         Overwrite overwrite) {
+  write_together(communicator, [&] { write_image_part(communicator, path, std::move(part), overwrite); });
 }
 
 }  // namespace isochron::cli

@@ -175,7 +175,7 @@ auto about_file(const std::filesystem::path& file, Work&& work) {
 void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
                   Console& console);
 /// As CSV: x,y,z,time,distance, with the name in front when there are names.
-void write_probes(const std::filesystem::path& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
+void write_probes(const SolveRequest& request, const NamedPoints& points, const std::vector<ProbeTime>& times);
 
 /// Throws before the work what can be known then of a picture.
 void check_picture(const PictureRequest& picture, Overwrite overwrite);

@@ -77,8 +77,9 @@ struct EachSource::TimesFile {
   AtomicFile file;
   NpyWriter writer;
 
-  TimesFile(const std::filesystem::path& path, std::size_t rows, std::size_t columns)
-      : file(path, TemporaryName::none), writer({path, file.path()}, rows, columns) {}
+  TimesFile(const SolveRequest& request, std::size_t rows, std::size_t columns)
+      : file(request.output, request.overwrite, TemporaryName::none),
+        writer({request.output, file.path()}, rows, columns) {}
   void commit() {
     writer.finish();
     file.commit();
@@ -91,7 +92,7 @@ struct EachSource::MatrixFile {
   ByteWriter sink;
 
   MatrixFile(const SolveRequest& request, std::span<const Sources> sets)
-      : file(request.matrix, TemporaryName::none), sink({request.matrix, file.path()}) {
+      : file(request.matrix, request.overwrite, TemporaryName::none), sink({request.matrix, file.path()}) {
     sink.print("{}", request.on_image() ? "voxel" : "vertex");
     for (const Sources& to : sets) sink.print(",{}", to.vertices.front().vertex.value);
     sink.print("\n");
@@ -112,7 +113,7 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
   if (!sources.points.empty()) refuse_matrix_of_points(request);
-  if (request.to_table()) times_ = std::make_unique<TimesFile>(request.output, sets_.size(), vertices);
+  if (request.to_table()) times_ = std::make_unique<TimesFile>(request, sets_.size(), vertices);
   if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_);
 }
 

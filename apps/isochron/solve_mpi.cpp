@@ -35,7 +35,7 @@ int follow(SharedSteps& steps, const SolveRequest& request) {
   options.progress = interruptible();
   try {
     steps.take([&] { Solver(Domain(), options, steps.communicator()).solve_many({}, {}); });
-    if (request.to_pieces()) steps.take([&] { help_to_write_pieces(steps.communicator(), request.output); });
+    if (request.to_pieces()) steps.take([&] { help_to_write_pieces(steps.communicator(), request); });
   } catch (const Cancelled&) {       // all ranks do; the first one says so
   } catch (const ThrownTogether&) {  // likewise
   } catch (...) {

@@ -83,8 +83,8 @@ void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary&
 
 /// Shares out the mesh of the first rank and lets every rank write a piece. The others call `help_to_write_pieces`.
 template <int Corners>
-void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Dataset&& dataset);
-void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Image&& image);
-void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path);
+void write_in_pieces(SharedSteps& ranks, const SolveRequest& request, Dataset&& dataset);
+void write_in_pieces(SharedSteps& ranks, const SolveRequest& request, Image&& image);
+void help_to_write_pieces(Communicator& communicator, const SolveRequest& request);
 
 }  // namespace isochron::cli

@@ -159,7 +159,7 @@ class MeshPartRun : public PartRun {
     part_vertices_ = data_.part.mesh.vertex_count();
     return std::nullopt;
   }
-  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(data_)); }
+  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(data_), request_.overwrite); }
   [[nodiscard]] std::size_t part_vertices(const Arrival&) const { return part_vertices_; }
 
  private:
@@ -256,7 +256,7 @@ class ImagePartRun : public PartRun {
     add_result(arrival, image.data);
     return std::nullopt;
   }
-  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(part_)); }
+  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(part_), request_.overwrite); }
   [[nodiscard]] static std::size_t part_vertices(const Arrival& arrival) { return arrival.traffic->part_vertices; }
 
  private:
@@ -288,7 +288,7 @@ void check_pieces(const SolveRequest& request, const OwnPieces& own, Console& co
   if (Corners == 4 && request.options.obtuse == ObtuseSplit::split)
     throw UsageError(
         "virtual tetrahedra are not made on pieces (--split-obtuse always); leave it out, or write one file");
-  warn_of_reading(request, own.warnings, own.ignored_cells, console);
+  warn_of_reading(request.mesh, own.warnings, own.ignored_cells, console);
   warn_left_out<Corners>(request, Corners == 4 ? own.triangles : own.tets, own.lines, console);
   if (request.options.ranks.partitioner != Partitioner::automatic)
     console.warn("--partitioner does not apply to pieces (they stay as they are, or are cut along a curve)");
@@ -357,7 +357,7 @@ int run_solve_parts(const SolveRequest& request, Communicator& communicator, Con
 }
 
 template <int Corners>
-void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Dataset&& dataset) {
+void write_in_pieces(SharedSteps& ranks, const SolveRequest& request, Dataset&& dataset) {
   std::vector<MeshPiece<Corners>> pieces(1);
   MeshPiece<Corners>& whole = pieces[0];
   whole.mesh = take_mesh<Corners>(dataset);
@@ -369,15 +369,16 @@ void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Data
   std::iota(whole.global_element.begin(), whole.global_element.end(), std::uint64_t{0});
   ranks.take([&] {
     (void)sum_of_all(ranks.communicator(), Corners);
-    write_shared(ranks.communicator(), path,
-                 repartition(ranks.communicator(), std::span<const MeshPiece<Corners>>(pieces)));
+    write_shared(ranks.communicator(), request.output,
+                 repartition(ranks.communicator(), std::span<const MeshPiece<Corners>>(pieces)), request.overwrite);
   });
 }
 
-void write_in_pieces(SharedSteps& ranks, const std::filesystem::path& path, Image&& image) {
+void write_in_pieces(SharedSteps& ranks, const SolveRequest& request, Image&& image) {
   ranks.take([&] {
     (void)sum_of_all(ranks.communicator(), voxel_corners);
-    write_shared(ranks.communicator(), path, scatter_image(ranks.communicator(), std::move(image)));
+    write_shared(ranks.communicator(), request.output, scatter_image(ranks.communicator(), std::move(image)),
+                 request.overwrite);
   });
 }
 
@@ -388,15 +389,16 @@ void add_largest(Communicator& communicator, std::size_t vertices, SolveSummary&
   summary.max_bytes = static_cast<std::uint64_t>(most[1]);
 }
 
-void help_to_write_pieces(Communicator& communicator, const std::filesystem::path& path) {
+void help_to_write_pieces(Communicator& communicator, const SolveRequest& request) {
   const InterruptGuard guard;
   const std::uint64_t corners = sum_of_all(communicator, 0);
-  if (corners == 3) write_shared(communicator, path, repartition(communicator, std::span<const MeshPiece<3>>()));
-  else if (corners == 4) write_shared(communicator, path, repartition(communicator, std::span<const MeshPiece<4>>()));
-  else write_shared(communicator, path, scatter_image(communicator, {}));
+  const auto write = [&](auto part) { write_shared(communicator, request.output, std::move(part), request.overwrite); };
+  if (corners == 3) write(repartition(communicator, std::span<const MeshPiece<3>>()));
+  else if (corners == 4) write(repartition(communicator, std::span<const MeshPiece<4>>()));
+  else write(scatter_image(communicator, {}));
 }
 
-template void write_in_pieces<3>(SharedSteps&, const std::filesystem::path&, Dataset&&);
-template void write_in_pieces<4>(SharedSteps&, const std::filesystem::path&, Dataset&&);
+template void write_in_pieces<3>(SharedSteps&, const SolveRequest&, Dataset&&);
+template void write_in_pieces<4>(SharedSteps&, const SolveRequest&, Dataset&&);
 
 }  // namespace isochron::cli

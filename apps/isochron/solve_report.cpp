@@ -285,7 +285,9 @@ std::optional<RuntimeError> draw_result(const SolveRequest& request, const Datas
   const Activity activity(console, "drawing " + request.picture.file.string());
   try {
 #if defined(ISOCHRON_WITH_VTK)
-    draw_picture(request.picture.file, dataset, request.picture.options, interruptible());
+    PictureOptions options = request.picture.options;
+    options.overwrite = request.overwrite;
+    draw_picture(request.picture.file, dataset, options, interruptible());
 #else
     static_cast<void>(dataset);
 #endif
@@ -305,9 +307,9 @@ void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probe
                grouped(outside), counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what);
 }
 
-void write_probes(const std::filesystem::path& path, const NamedPoints& points, const std::vector<ProbeTime>& times) {
-  AtomicFile file(path);
-  ByteWriter sink({path, file.path()});
+void write_probes(const SolveRequest& request, const NamedPoints& points, const std::vector<ProbeTime>& times) {
+  AtomicFile file(request.probe.output, request.overwrite);
+  ByteWriter sink({request.probe.output, file.path()});
   const bool named = !points.names.empty();
   sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
   for (std::size_t i = 0; i < times.size(); ++i) {

@@ -127,7 +127,7 @@ class MeshRun {
     return draw_result(request_, dataset_, summary, console);
   }
   void write(SharedSteps* ranks) {
-    if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_.output, std::move(dataset_));
+    if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_, std::move(dataset_));
     else if (request_.to_vertex_values())
       write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"));
     else write_dataset(request_.output, dataset_, request_.overwrite);
@@ -242,7 +242,7 @@ class ImageRun {
     return not_drawn;
   }
   void write(SharedSteps* ranks) {
-    if (request_.to_pieces()) write_in_pieces(*ranks, request_.output, std::move(image_));
+    if (request_.to_pieces()) write_in_pieces(*ranks, request_, std::move(image_));
     else write_image(request_.output, image_, request_.overwrite);
   }
 

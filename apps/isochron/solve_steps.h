@@ -64,7 +64,7 @@ void write_results(const SolveRequest& request, Run& run, SharedSteps* ranks, Ea
   }
   if (each != nullptr) each->commit(summary.written);
   if (!request.probe.output.empty()) {
-    write_probes(request.probe.output, points, probed);
+    write_probes(request, points, probed);
     summary.written.push_back(request.probe.output);
   }
 }

@@ -218,6 +218,7 @@ void write_quality_picture(const SurfaceRequest& request, const TriangleMesh& su
 #if defined(ISOCHRON_WITH_VTK)
   PictureOptions options;
   options.title = request.output.filename().string();
+  options.overwrite = request.overwrite;
   if (filled != nullptr) draw_quality(request.picture, filled->mesh, options, interruptible());
   else draw_quality(request.picture, surface, options, interruptible());
 #else

@@ -99,11 +99,11 @@ void warn_about(const std::string& file, const WorldGradients& gradients, const 
                  counted(counts.failed, "voxel has", "voxels have"));
 }
 
-void write_maps(const ImageGrid& grid, Maps&& maps, const Paths& names, Console& console) {
+void write_maps(const ImageGrid& grid, Maps&& maps, const Paths& names, Overwrite overwrite, Console& console) {
   std::array<DataArray, 4> arrays{DataArray{mrtrix_tensor_name, 6, std::move(maps.tensor)},
                                   DataArray{"fa", 1, std::move(maps.fa)}, DataArray{"v1", 3, std::move(maps.direction)},
                                   DataArray{"md", 1, std::move(maps.diffusivity)}};
-  write_images(names, console, [&](std::size_t i) { return image_of(grid, std::move(arrays[i])); });
+  write_images(names, overwrite, console, [&](std::size_t i) { return image_of(grid, std::move(arrays[i])); });
 }
 
 int run_tensors(const TensorsRequest& request, Console& console) {
@@ -142,7 +142,7 @@ int run_tensors(const TensorsRequest& request, Console& console) {
         "{}: no voxel has a tensor (voxels looked at: {}, without signal: {}); check the image and the mask", file,
         counts.voxels, counts.empty));
   timer.restart();
-  write_maps(grid, std::move(maps), written, console);
+  write_maps(grid, std::move(maps), written, request.overwrite, console);
 
   report.add({{"shape", grid.shape},
               {"volumes", input.table.b.size()},

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isochron/dataset.h"
+#include "isochron/io.h"
 #include "isochron/mesh.h"
 #include "isochron/progress.h"
 #include "isochron/types.h"
@@ -101,6 +102,7 @@ struct PictureOptions {
   ElementEdges edges = ElementEdges::hide;
   /// How many values lie in each of the equal parts of the colour range: bars beside the legend. Empty: none.
   std::vector<std::size_t> histogram;
+  Overwrite overwrite = Overwrite::yes;
 };
 
 /// Throws UsageError for sizes below 100 or over 16,000 pixels, a zero direction, an empty range or a negative spacing.

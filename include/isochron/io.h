@@ -66,8 +66,10 @@ struct KeptArrays {
 /// written.
 KeptArrays kept_arrays(const std::filesystem::path& path, const Dataset& dataset);
 
-/// The lines of the data set that `path` will not hold. Throws UsageError for an extension that cannot be written.
+/// The lines of the data set that `path` will not hold, and the triangles where it holds either them or tetrahedra.
+/// Throws UsageError for an extension that cannot be written.
 std::size_t dropped_lines(const std::filesystem::path& path, const Dataset& dataset);
+std::size_t dropped_triangles(const std::filesystem::path& path, const Dataset& dataset);
 
 /// Writes beside the target and renames, so that no half file is left. Throws like `check_writable` and `check_holds`,
 /// and RuntimeError when the disk is full.

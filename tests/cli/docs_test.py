@@ -21,7 +21,7 @@ def keys_in(value):
 
 
 class Docs(CliCase):
-    COMMANDS = ("generate", "info", "solve", "path", "tensors", "connect", "connectome", "surface", "view", "bench")
+    COMMANDS = ("generate", "info", "convert", "solve", "path", "tensors", "connect", "connectome", "surface", "view", "bench")
     KINDS = ("square", "irregular-square", "cube", "irregular-cube", "sphere", "ventricle", "lens", "blobs",
              "diagonal-tensors", "helix-tensors", "crossing-fibers", "layers", "salt", "phantom", "from-raw")
 
@@ -44,6 +44,8 @@ class Docs(CliCase):
     def test_all_keys_of_summaries_are_described(self):
         for command, arguments in (("generate", "square --n 9 -o square.vtp"),
                                    ("generate", "crossing-fibers --n 24 -o fibers.nii.gz"),
+                                   ("convert", "square.vtp square.off"),
+                                   ("convert", "fibers.nii.gz fibers.vti"),
                                    ("solve", "square.vtp -o times.vtp --source 0 --verify"),
                                    ("solve", "square.vtp -o each.vtp --source 0,5 --each-source"),
                                    ("path", "times.vtp -o path.vtp --source 0 --to 80"),

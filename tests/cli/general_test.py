@@ -7,7 +7,7 @@ from cli_case import BINARY, CliCase
 
 
 class General(CliCase):
-    COMMANDS = ("generate", "info", "solve", "path", "bench")
+    COMMANDS = ("generate", "info", "convert", "solve", "path", "bench")
 
     def test_version(self):
         done = self.succeed("--version")

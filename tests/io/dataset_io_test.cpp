@@ -160,6 +160,68 @@ TEST(KeptArrays, AreThoseThatReadingGives) {
   }
 }
 
+TEST(KeptArrays, MayHaveNamesThatFormatsUseThemselves) {
+  TemporaryFolder folder;
+  Dataset mesh = surface_mesh();
+  mesh.lines.clear();
+  std::vector<std::string> names{"x",
+                                 "y",
+                                 "z",
+                                 "nx",
+                                 "ny",
+                                 "nz",
+                                 "red",
+                                 "green",
+                                 "blue",
+                                 "alpha",
+                                 "s",
+                                 "t",
+                                 "u",
+                                 "v",
+                                 "w_0",
+                                 "w_1",
+                                 "vertex1",
+                                 "vertex_indices",
+                                 "a b",
+                                 "a_b",
+                                 "#",
+                                 "a:b",
+                                 "quo\"te",
+                                 "<tag> & more",
+                                 "METADATA",
+                                 "offsets",
+                                 "types",
+                                 "NULL_ARRAY",
+                                 "attribute0",
+                                 "connectivity",
+                                 "Points",
+                                 "region",
+                                 "$Nodes",
+                                 "x_array",
+                                 "LOOKUP_TABLE",
+                                 "boundary_marker"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto value = static_cast<double>(i);
+    mesh.point_data.set({names[i], 1, std::vector<double>(mesh.points.size(), value)});
+    mesh.triangles.data.set({names[i], 2, std::vector<double>(2 * mesh.triangles.cells.size(), value)});
+  }
+  for (const char* name : {"a.vtu", "a.vtp", "a.vtk", "a.ply", "a.msh", "a.node"}) {
+    SCOPED_TRACE(name);
+    EXPECT_THAT(kept_arrays(folder.path() / name, mesh).dropped, ::testing::IsEmpty());
+    write_dataset(folder.path() / name, mesh, Overwrite::no);
+    const Dataset back = read_dataset(folder.path() / name);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string shown = names[i] == "quo\"te" && name == std::string("a.msh") ? "quo_te" : names[i];
+      const DataArray* on_points = back.point_data.find(shown);
+      const DataArray* on_cells = back.triangles.data.find(shown);
+      ASSERT_TRUE(on_points != nullptr && on_cells != nullptr) << names[i];
+      EXPECT_EQ(on_points->at(0), static_cast<double>(i)) << names[i];
+      EXPECT_EQ(on_cells->components, 2) << names[i];
+      EXPECT_EQ(on_cells->at(0, 1), static_cast<double>(i)) << names[i];
+    }
+  }
+}
+
 TEST(WriteDataset, RefusesNamesOfOpenFiles) {
   for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
     EXPECT_THROW(check_output_file(name, Overwrite::yes), InputError) << name;

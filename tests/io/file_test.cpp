@@ -15,7 +15,7 @@ void fill(const fs::path& path, const std::string& content) { std::ofstream(path
 TEST(AtomicFile, CommitReplacesTheTarget) {
   TemporaryFolder folder;
   const fs::path target = folder.file("a.msh.gz", "old");
-  AtomicFile file(target);
+  AtomicFile file(target, Overwrite::yes);
   EXPECT_EQ(file.path().parent_path(), target.parent_path());
   EXPECT_TRUE(file.path().string().ends_with(".msh.gz"));
   fill(file.path(), "new");
@@ -29,12 +29,12 @@ TEST(AtomicFile, NeedsNoNameUntilItIsWhole) {
   TemporaryFolder folder;
   const fs::path target = folder.file("a.npy", "old");
   {
-    AtomicFile given_up(target, TemporaryName::none);
+    AtomicFile given_up(target, Overwrite::yes, TemporaryName::none);
     fill(given_up.path(), "half");
     const bool named = given_up.path().parent_path() == target.parent_path();
     EXPECT_EQ(folder.entries(), named ? 2U : 1U);
   }
-  AtomicFile file(target, TemporaryName::none);
+  AtomicFile file(target, Overwrite::yes, TemporaryName::none);
   fill(file.path(), "new");
   EXPECT_EQ(content_of(target), "old");
   file.commit();
@@ -46,7 +46,7 @@ TEST(AtomicFile, LeavesNothingOnAnException) {
   TemporaryFolder folder;
   const fs::path target = folder.path() / "a.vtu";
   const auto interrupted = [&] {
-    AtomicFile file(target);
+    AtomicFile file(target, Overwrite::yes);
     fill(file.path(), "half");
     throw Cancelled();
   };
@@ -58,7 +58,7 @@ TEST(AtomicFile, KeepsTheOldFileOnAnException) {
   TemporaryFolder folder;
   const fs::path target = folder.file("a.vtu", "old");
   {
-    AtomicFile file(target);
+    AtomicFile file(target, Overwrite::yes);
     fill(file.path(), "half");
   }
   EXPECT_EQ(content_of(target), "old");
@@ -67,15 +67,15 @@ TEST(AtomicFile, KeepsTheOldFileOnAnException) {
 
 TEST(AtomicFile, TwoAtATimeDoNotMeet) {
   TemporaryFolder folder;
-  const AtomicFile first(folder.path() / "a.off");
-  const AtomicFile second(folder.path() / "a.off");
+  const AtomicFile first(folder.path() / "a.off", Overwrite::yes);
+  const AtomicFile second(folder.path() / "a.off", Overwrite::yes);
   EXPECT_NE(first.path(), second.path());
 }
 
 TEST(AtomicFile, WritesThroughALinkToAFileThatIsNotThereYet) {
   const TemporaryFolder folder;
   fs::create_symlink("real.txt", folder.path() / "link.txt");
-  AtomicFile file(folder.path() / "link.txt");
+  AtomicFile file(folder.path() / "link.txt", Overwrite::yes);
   std::ofstream(file.path()) << "new";
   file.commit();
   EXPECT_TRUE(fs::is_symlink(folder.path() / "link.txt"));
@@ -87,7 +87,7 @@ TEST(AtomicFile, WritesThroughALink) {
   const fs::path real = folder.file("real.off", "old");
   const fs::path link = folder.path() / "link.off";
   fs::create_symlink(real, link);
-  AtomicFile file(link);
+  AtomicFile file(link, Overwrite::yes);
   fill(file.path(), "new");
   file.commit();
   EXPECT_TRUE(fs::is_symlink(link));
@@ -96,20 +96,94 @@ TEST(AtomicFile, WritesThroughALink) {
 
 TEST(AtomicFile, CommitFailsWithoutContentOrOverAFolder) {
   TemporaryFolder folder;
-  AtomicFile nothing(folder.path() / "a.off");
+  AtomicFile nothing(folder.path() / "a.off", Overwrite::yes);
   EXPECT_THROW(nothing.commit(), RuntimeError);
   fs::create_directory(folder.path() / "b.off");
   {
-    AtomicFile over(folder.path() / "b.off");
+    AtomicFile over(folder.path() / "b.off", Overwrite::yes);
     fill(over.path(), "x");
     EXPECT_THROW(over.commit(), RuntimeError);
   }
   EXPECT_EQ(folder.entries(), 1U);
 }
 
+TEST(AtomicFile, OneOfTwoGetsANewName) {
+  const TemporaryFolder folder;
+  for (const TemporaryName name : {TemporaryName::beside, TemporaryName::none}) {
+    const fs::path target = folder.path() / (name == TemporaryName::none ? "a.npy" : "a.vtu");
+    AtomicFile first(target, Overwrite::no, name), second(target, Overwrite::no, name);
+    fill(first.path(), "first");
+    fill(second.path(), "second");
+    second.commit();
+    EXPECT_THAT([&] { first.commit(); }, ThrowsMessage<InputError>(HasSubstr("exists already")));
+    EXPECT_EQ(content_of(target), "second");
+  }
+  EXPECT_EQ(folder.entries(), 2U);
+}
+
+TEST(AtomicFile, RefusesLinksInACircle) {
+  const TemporaryFolder folder;
+  fs::create_symlink("b.off", folder.path() / "a.off");
+  fs::create_symlink("a.off", folder.path() / "b.off");
+  EXPECT_THROW(AtomicFile(folder.path() / "a.off", Overwrite::yes), InputError);
+  EXPECT_THROW(check_output_file(folder.path() / "a.off", Overwrite::yes), InputError);
+}
+
+TEST(CheckOutputFile, LooksAtWhatALinkLeadsTo) {
+  const TemporaryFolder folder;
+  const auto link = [&](const char* name, const char* to) {
+    fs::create_symlink(to, folder.path() / name);
+    return folder.path() / name;
+  };
+  EXPECT_NO_THROW(check_output_file(link("new.off", "real.off"), Overwrite::no));
+  EXPECT_THROW(check_output_file(link("lost.off", "no/such/folder.off"), Overwrite::yes), RuntimeError);
+  EXPECT_THROW(check_output_file(link("device.off", "/dev/null"), Overwrite::yes), InputError);
+  EXPECT_THROW(check_output_file(link("stream.off", "/dev/stdout"), Overwrite::yes), InputError);
+}
+
+/// Two files of a set, with a folder in the place of the third, so that it cannot be renamed.
+void expect_nothing_changes(const TemporaryFolder& folder, Overwrite overwrite) {
+  fs::create_directory(folder.path() / "c.lon");
+  const std::size_t before = folder.entries();
+  {
+    OutputFiles files(overwrite);
+    for (const char* name : {"a.pts", "b.elem", "c.lon"}) fill(files.add(folder.path() / name).where, "new");
+    EXPECT_ANY_THROW(files.commit());
+  }
+  EXPECT_EQ(folder.entries(), before);
+}
+
+TEST(OutputFiles, PutBackWhatWasThereWhenOneFails) {
+  const TemporaryFolder folder;
+  const fs::path old = folder.file("a.pts", "old");
+  expect_nothing_changes(folder, Overwrite::yes);
+  EXPECT_EQ(content_of(old), "old");
+  EXPECT_FALSE(fs::exists(folder.path() / "b.elem"));
+}
+
+TEST(OutputFiles, RemoveWhatIsNewWhenOneFails) {
+  const TemporaryFolder folder;
+  expect_nothing_changes(folder, Overwrite::no);
+  EXPECT_FALSE(fs::exists(folder.path() / "a.pts"));
+}
+
+TEST(OutputFiles, ReplaceTheWholeSet) {
+  const TemporaryFolder folder;
+  for (const char* name : {"a.pts", "a.elem", "a.lon"}) folder.put(name, "old");
+  {
+    OutputFiles files(Overwrite::yes);
+    for (const char* name : {"a.pts", "a.elem"}) fill(files.add(folder.path() / name).where, "new");
+    static_cast<void>(files.add(folder.path() / "a.lon"));  // not written: no longer part of the set
+    files.commit();
+  }
+  EXPECT_EQ(content_of(folder.path() / "a.pts"), "new");
+  EXPECT_EQ(content_of(folder.path() / "a.elem"), "new");
+  EXPECT_EQ(folder.entries(), 2U);
+}
+
 TEST(AtomicFile, LongNamesFit) {
   TemporaryFolder folder;
-  AtomicFile file(folder.path() / (std::string(240, 'n') + ".off"));
+  AtomicFile file(folder.path() / (std::string(240, 'n') + ".off"), Overwrite::yes);
   fill(file.path(), "x");
   EXPECT_NO_THROW(file.commit());
 }

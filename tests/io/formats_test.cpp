@@ -152,7 +152,7 @@ TEST(TetGen, KeepsNamedArraysOfEveryType) {
   mesh.tets.data.set({"fiber", 3, std::vector<float>{0.1F, 0.2F, 0.3F, 1, 2, 3}});
   const Dataset again = write_and_read("a.ele", mesh);
   expect_same_array(mesh.point_data.all()[0], again.point_data);
-  EXPECT_EQ(again.point_data.require("with_blank:and_colon", "points").values, mesh.point_data.all()[1].values);
+  EXPECT_EQ(again.point_data.require("with blank:and colon", "points").values, mesh.point_data.all()[1].values);
   EXPECT_EQ(again.tets.data.require("region", "tets").values, mesh.tets.data.all()[0].values);
   EXPECT_EQ(again.tets.data.require("fiber", "tets").values, mesh.tets.data.all()[1].values);
 }

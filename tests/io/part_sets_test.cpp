@@ -32,7 +32,8 @@ void set_arrays(const SimplexMesh<Corners>& mesh, const std::vector<std::uint64_
 template <int Corners>
 void write_set(
     const fs::path& path, const SimplexMesh<Corners>& mesh, std::uint32_t parts,
-    const std::function<void(MeshPart<Corners>&)>& change = [](MeshPart<Corners>&) {}) {
+    const std::function<void(MeshPart<Corners>&)>& change = [](MeshPart<Corners>&) {},
+    Overwrite overwrite = Overwrite::yes) {
   const auto part_of = partition_vertices(mesh, parts, Partitioner::curve);
   run_on_threads(parts, [&](Communicator& communicator) {
     PartData<Corners> data;
@@ -40,7 +41,7 @@ void write_set(
         cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
     if (communicator.index() == 1) change(data.part);
     set_arrays(data.part.mesh, data.part.global_element, data.point_data, data.cell_data);
-    write_parts(communicator, path, std::move(data));
+    write_parts(communicator, path, std::move(data), overwrite);
   });
 }
 
@@ -256,6 +257,32 @@ TEST(PartSets, LeaveNothingBehindWhenOneCannotBeWritten) {
   EXPECT_THROW(write_set(path, cube, 3), RuntimeError);
   EXPECT_FALSE(fs::exists(path));
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "cube"), fs::directory_iterator()), 1);
+}
+
+TEST(PartSets, LeaveAloneWhatAnotherJobHasWrittenMeanwhile) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "cube.pvtu";
+  const TetMesh cube = generate_cube({.nx = 4, .ny = 4, .nz = 4});
+  const auto unchanged = [](MeshPart<4>&) {};
+  write_set<4>(path, cube, 2, unchanged, Overwrite::no);
+  const std::string piece = content_of(piece_path(path, 1));
+  for (const bool has_index : {true, false}) {
+    if (!has_index) fs::remove(path);
+    EXPECT_THROW(write_set<4>(path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 3, unchanged, Overwrite::no),
+                 InputError);
+    EXPECT_EQ(fs::exists(path), has_index);
+    EXPECT_EQ(content_of(piece_path(path, 1)), piece);
+    EXPECT_FALSE(fs::exists(piece_path(path, 2)));
+  }
+}
+
+TEST(PartSets, KeepALinkToTheirIndex) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "cube.pvtu";
+  fs::create_symlink("real.pvtu", path);
+  for (int i = 0; i < 2; ++i) write_set(path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 2);
+  EXPECT_TRUE(fs::is_symlink(path));
+  EXPECT_TRUE(fs::is_regular_file(folder.path() / "real.pvtu"));
 }
 
 TEST(PartSets, EveryPieceHasEveryArray) {

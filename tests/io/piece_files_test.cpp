@@ -55,11 +55,11 @@ template <int Corners>
 void write_set(const fs::path& path, const std::vector<PartData<Corners>>& parts) {
   std::vector<std::unique_ptr<PieceFile>> files;
   for (std::uint32_t p = 0; p < parts.size(); ++p) {
-    files.push_back(std::make_unique<PieceFile>(path, p));
+    files.push_back(std::make_unique<PieceFile>(path, p, Overwrite::yes));
     files[p]->write(piece_of(parts[p], p));
   }
   for (const auto& file : files) file->commit();
-  commit_piece_index(path, part_index(path, parts[0]), parts.size());
+  commit_piece_index(path, part_index(path, parts[0]), parts.size(), Overwrite::yes);
   for (const auto& file : files) file->keep();
 }
 
@@ -134,7 +134,7 @@ TEST(MeshPieces, NothingIsLeftOfASetThatFailed) {
   const Sample<4> sample = cube_sample();
   const fs::path path = folder.path() / "cube.pvtu";
   {
-    PieceFile first(path, 0), second(path, 1);
+    PieceFile first(path, 0, Overwrite::no), second(path, 1, Overwrite::no);
     first.write(piece_of(sample.parts[0], 0));
     second.write(piece_of(sample.parts[1], 1));
     first.commit();
@@ -325,13 +325,13 @@ Image image_piece(const Image& whole, const IndexBox& box) {
 
 void write_image_set(const fs::path& path, const ImageSample& sample) {
   for (std::size_t p = 0; p < sample.boxes.size(); ++p) {
-    PieceFile file(path, p);
+    PieceFile file(path, p, Overwrite::no);
     file.write(image_piece(sample.whole, sample.boxes[p]), sample.whole.grid, sample.boxes[p]);
     file.commit();
     file.keep();
   }
   commit_piece_index(path, image_index(image_piece(sample.whole, sample.boxes[0]), sample.whole.grid, sample.boxes),
-                     sample.boxes.size());
+                     sample.boxes.size(), Overwrite::no);
 }
 
 TEST(ImagePieces, ComeBackAsOneImage) {

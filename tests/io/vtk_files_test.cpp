@@ -206,6 +206,30 @@ const char* const legacy_polydata =
     "b c\n\nd\ne\nf\nbytes 1 6 char\n-1 2 3 4 5 6\nVECTORS n double\n"
     "1 2 3 1 2 3 1 2 3 1 2 3 1 2 3 1 2 3\n";
 
+TEST(VtkFiles, XmlArraysThatShareValuesAreRefused) {
+  // Thousands of them would take the memory of the file thousands of times.
+  TemporaryFolder folder;
+  Dataset d = surface_sample();
+  d.point_data = {};
+  d.point_data.set({"a", 1, std::vector<double>(d.points.size(), 1)});
+  d.point_data.set({"b", 1, std::vector<double>(d.points.size(), 2)});
+  write_dataset(folder.path() / "a.vtp", d, Overwrite::no);
+  const std::string text = content_of(folder.path() / "a.vtp");
+  const auto offset_of = [&](const std::string& name) {
+    const std::size_t at = text.find("offset=\"", text.find("Name=\"" + name + "\"")) + 8;
+    return std::pair(at, text.substr(at, text.find('"', at) - at));
+  };
+  const auto [place_a, a] = offset_of("a");
+  const auto [place_b, b] = offset_of("b");
+  std::string same = text;
+  same.replace(place_b, b.size(), a + std::string(b.size() - a.size(), ' '));
+  EXPECT_THAT(content_error("a.vtp", same), HasSubstr("two arrays have the same values (those at the offset " + a));
+  std::string inside = text;  // one that begins in the middle of another
+  const std::string middle = std::to_string(std::stoul(a) + 8);
+  inside.replace(place_b, b.size(), middle + std::string(b.size() - middle.size(), ' '));
+  EXPECT_THAT(content_error("a.vtp", inside), HasSubstr("longer than its place in the file"));
+}
+
 TEST(VtkFiles, LegacyPolydataWithEverything) {
   const Dataset d = read_content("a.vtk", legacy_polydata);
   EXPECT_EQ(d.points.size(), 6U);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
+#include <numbers>
+#include <optional>
 #include <utility>
 
 #include "isochron/core/random.h"
@@ -143,6 +146,14 @@ TriangleMesh soup(std::size_t points, std::size_t triangles, std::uint64_t size,
   return mesh;
 }
 
+std::vector<TrianglePair> all_pairs(const TriangleMesh& mesh) {
+  std::vector<TrianglePair> all;
+  for (std::size_t i = 0; i < mesh.element_count(); ++i)
+    for (std::size_t j = i + 1; j < mesh.element_count(); ++j)
+      if (triangles_meet(mesh, ElementId(i), ElementId(j))) all.push_back({ElementId(i), ElementId(j)});
+  return all;
+}
+
 TEST(SelfIntersections, AgreesWithSeparatingDirectionsOnSoups) {
   std::size_t met = 0, tested = 0;
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
@@ -177,12 +188,47 @@ TEST(SelfIntersections, FindsTheSameInAnyOrderAndWithThreads) {
   }
   const auto found = self_intersections(mesh, 1);
   EXPECT_EQ(self_intersections(mesh, 3), found);
-  std::vector<TrianglePair> all;
-  for (std::size_t i = 0; i < mesh.element_count(); ++i)
-    for (std::size_t j = i + 1; j < mesh.element_count(); ++j)
-      if (triangles_meet(mesh, ElementId(i), ElementId(j))) all.push_back({ElementId(i), ElementId(j)});
-  EXPECT_EQ(found, all);
+  EXPECT_EQ(found, all_pairs(mesh));
   EXPECT_GT(found.size(), 100U);
+}
+
+/// Triangles from the middle to a wavy rim.
+TriangleMesh wavy_fan(std::size_t count) {
+  TriangleMesh mesh;
+  mesh.points.push_back({});
+  for (std::size_t i = 0; i < count; ++i) {
+    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(count);
+    mesh.points.push_back({std::cos(angle), std::sin(angle), 0.1 * std::sin(7 * angle)});
+    mesh.elements.push_back(ids(0, 1 + i, 1 + (i + 1) % count));
+  }
+  return mesh;
+}
+
+TEST(SelfIntersections, FindsAllAroundVerticesOfManyTriangles) {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const TriangleMesh mesh = soup(12, 200, 7, seed);  // each vertex has about fifty
+    const auto found = self_intersections(mesh, 2);
+    EXPECT_EQ(found, all_pairs(mesh));
+    EXPECT_GT(found.size(), 1000U);
+    EXPECT_EQ(count_self_intersections(mesh, 2, {}, 1'000'000), found.size());
+    EXPECT_EQ(count_self_intersections(mesh, 2, {}, 100), std::nullopt);
+  }
+  // A fan and the same turned a little, with another and with the same middle.
+  for (const bool one_middle : {false, true}) {
+    TriangleMesh mesh = together(wavy_fan(150), moved(wavy_fan(170), one_middle ? Vec3d{} : Vec3d{0.05, 0.02, 0.01}));
+    if (one_middle)
+      for (auto& corners : mesh.elements)
+        for (VertexId& v : corners)
+          if (v.value == 151) v = VertexId(0);
+    const auto found = self_intersections(mesh, 1);
+    EXPECT_EQ(found, all_pairs(mesh));
+    EXPECT_FALSE(found.empty());
+  }
+}
+
+TEST(SelfIntersections, FewTrianglesAroundAVertexAreCompared) {
+  for (const std::size_t count : {1000U, 20'000U})
+    EXPECT_EQ(count_self_intersections(wavy_fan(count), 1, {}, 200 * count), 0U) << count;
 }
 
 TEST(SelfIntersections, EmbeddedSurfacesHaveNone) {

@@ -1,13 +1,8 @@
 #include "isochron/draw.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <fstream>
 #include <limits>
 
 #include <fmt/format.h>
@@ -38,6 +33,8 @@
 #include "isochron/draw/display.h"
 #include "isochron/draw/legend.h"
 #include "isochron/error.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/file.h"
 
 // The modules that make VTK's render windows and texts must be named where they are used.
 VTK_MODULE_INIT(vtkRenderingOpenGL2)
@@ -371,28 +368,6 @@ vtkSmartPointer<vtkUnsignedCharArray> render(Layers& layers, int width, int heig
   return writer->GetResult();
 }
 
-// Beside first, then renamed, so that no half picture is left.
-void write_bytes(const std::filesystem::path& target, vtkUnsignedCharArray& bytes) {
-  const std::filesystem::path part =
-      target.parent_path() / fmt::format(".{}.{}.part", target.filename().string(), ::getpid());
-  const auto give_up = [&](int error_number) {
-    std::error_code ignored;
-    std::filesystem::remove(part, ignored);
-    throw RuntimeError(fmt::format("{}: cannot be written ({}); free some space or choose another folder",
-                                   target.string(),
-                                   error_number != 0 ? std::strerror(error_number) : "the system gave no reason"));
-  };
-  errno = 0;
-  std::ofstream file(part, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.GetPointer(0)),
-             static_cast<std::streamsize>(bytes.GetNumberOfValues()));
-  file.close();
-  if (!file) give_up(errno);
-  std::error_code error;
-  std::filesystem::rename(part, target, error);
-  if (error) give_up(error.value());
-}
-
 }  // namespace
 
 void check_picture_options(const PictureOptions& options) {
@@ -434,7 +409,12 @@ void draw_picture(const std::filesystem::path& png, const Dataset& dataset, cons
     bytes = render(layers, options.width, options.height, messages);
   }
   progress.update(0.9);
-  write_bytes(png, *bytes);
+  AtomicFile file(png, options.overwrite);
+  ByteWriter sink({png, file.path()});
+  sink.write(std::string_view(reinterpret_cast<const char*>(bytes->GetPointer(0)),
+                              static_cast<std::size_t>(bytes->GetNumberOfValues())));
+  sink.finish();
+  file.commit();
 }
 
 }  // namespace isochron

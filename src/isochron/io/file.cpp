@@ -2,9 +2,13 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <thread>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "isochron/io/text.h"
@@ -24,6 +28,42 @@ int sync_to_disk(const std::filesystem::path& path) {
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
+
+int code_of(int result) { return result == 0 ? 0 : errno; }
+
+/// Renames to a name that nobody has, also where two processes do so at once: one of them gets EEXIST. Returns 0 or
+/// errno.
+int rename_to_new(const std::filesystem::path& from, const std::filesystem::path& to) {
+#if defined(RENAME_NOREPLACE)
+  const int code = code_of(::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE));
+  if (code != EINVAL && code != ENOSYS) return code;
+#endif
+  if (::link(from.c_str(), to.c_str()) == 0) return code_of(::unlink(from.c_str()));
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
+  if (::access(to.c_str(), F_OK) == 0) return EEXIST;  // a file system that can do neither: the best there is
+  return code_of(::rename(from.c_str(), to.c_str()));
+}
+
+/// While it lives, other processes that replace several files in this folder wait: a set comes from one of them. Nobody
+/// waits for long, since the folder may be locked by something else.
+class FolderLock {
+ public:
+  FolderLock(const std::filesystem::path& folder, std::size_t files) {
+    if (files < 2) return;
+    descriptor_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    constexpr int attempts = 100;
+    for (int i = 0; i < attempts && ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ~FolderLock() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
 
 // A name that nobody else uses: the process and a counter in it; short enough however long the target's name is.
 std::filesystem::path temporary_beside(const std::filesystem::path& target) {
@@ -88,43 +128,118 @@ void refuse_replacing(const std::filesystem::path& path) {
                    path.string());
 }
 
-AtomicFile::AtomicFile(std::filesystem::path target, TemporaryName name) : target_(std::move(target)) {
-  // Write through a link, also one that leads nowhere yet, and do not replace it. Links in a circle end the search.
+bool is_stream(const std::filesystem::path& path) {
+  const std::string name = path.lexically_normal().string();
+  return name.starts_with("/dev/std") || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
+}
+
+std::filesystem::path follow_links(const std::filesystem::path& path) {
+  constexpr int most_links = 40;  // as Linux
+  std::filesystem::path file = path;
   std::error_code error;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(target_, error); ++links) {
-    const auto next = std::filesystem::read_symlink(target_, error);
-    if (!error) target_ = folder_of(target_) / next;  // an absolute path replaces what stands before it
+  for (int links = 0; !is_stream(file) && std::filesystem::is_symlink(file, error); ++links) {
+    if (links == most_links) bad_file(path, "is a link that leads to itself (links in a circle); choose another name");
+    const auto next = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = folder_of(file) / next;  // an absolute path replaces what stands before it
   }
-  temporary_ = temporary_beside(target_);
+  return file;
+}
+
+AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite, TemporaryName name)
+    : target_(std::move(target)),
+      file_(follow_links(target_)),
+      overwrite_(overwrite),
+      temporary_(temporary_beside(file_)) {
 #if defined(O_TMPFILE)
   if (name == TemporaryName::none)
-    descriptor_ = ::open(folder_of(target_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    descriptor_ = ::open(folder_of(file_).c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
 #else
   static_cast<void>(name);
 #endif
+  std::error_code error;
   if (descriptor_ >= 0) nameless_ = fmt::format("/proc/self/fd/{}", descriptor_);
   if (!nameless_.empty() && !std::filesystem::exists(nameless_, error)) nameless_.clear();  // there is no /proc
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
-  if (done_) return;
   std::error_code ignored;
-  std::filesystem::remove(temporary_, ignored);
+  if (!old_.empty()) std::filesystem::remove(old_, ignored);
+  if (!done_) std::filesystem::remove(temporary_, ignored);
 }
 
-void AtomicFile::commit() {
-  const auto failed = [this](const std::string& why) {
-    throw RuntimeError("cannot be written (" + why + "); free some space or choose another folder", target_.string());
-  };
+void AtomicFile::fail(int code) const {
+  if (code == EEXIST && overwrite_ == Overwrite::no) refuse_replacing(target_);
+  throw RuntimeError(
+      fmt::format("cannot be written ({}); free some space or choose another folder", std::strerror(code)),
+      target_.string());
+}
+
+void AtomicFile::flush() {
   if (!nameless_.empty() && ::linkat(AT_FDCWD, nameless_.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-    failed(std::strerror(errno));
-  if (const int code = sync_to_disk(temporary_); code != 0) failed(std::strerror(code));
-  std::error_code error;
-  std::filesystem::rename(temporary_, target_, error);
-  if (error) failed(error.message());
+    fail(errno);
+  if (const int code = sync_to_disk(temporary_); code != 0) fail(code);
+}
+
+void AtomicFile::rename() {
+  const int code = overwrite_ == Overwrite::yes ? code_of(::rename(temporary_.c_str(), file_.c_str()))
+                                                : rename_to_new(temporary_, file_);
+  if (code != 0) fail(code);
   done_ = true;
-  sync_to_disk(folder_of(target_));  // the rename itself; the content is safe already
+}
+
+void AtomicFile::flush_folder() const { sync_to_disk(folder_of(file_)); }
+
+void AtomicFile::commit() {
+  flush();
+  rename();
+  flush_folder();  // the rename itself; the content is safe already
+}
+
+void AtomicFile::keep_old() {
+  std::error_code error;
+  if (overwrite_ == Overwrite::no || !std::filesystem::is_regular_file(file_, error)) return;
+  old_ = temporary_beside(file_);
+  if (::link(file_.c_str(), old_.c_str()) == 0) return;
+  if (const int code = code_of(::rename(file_.c_str(), old_.c_str())); code != 0) {  // there are no second names here
+    old_.clear();
+    fail(code);
+  }
+}
+
+void AtomicFile::restore() {
+  std::error_code ignored;
+  if (!old_.empty()) std::filesystem::rename(old_, file_, ignored);
+  else if (done_) std::filesystem::remove(file_, ignored);
+}
+
+OutputFile OutputFiles::add(const std::filesystem::path& target) {
+  files_.push_back(std::make_unique<AtomicFile>(target, overwrite_));
+  targets_.push_back(target);
+  return {target, files_.back()->path()};
+}
+
+void OutputFiles::commit() {
+  if (files_.empty()) return;
+  std::vector<AtomicFile*> written;
+  std::vector<AtomicFile*> left_out;
+  std::error_code ignored;
+  for (const auto& file : files_)
+    (files_.size() == 1 || std::filesystem::exists(file->path(), ignored) ? written : left_out).push_back(file.get());
+  for (AtomicFile* file : written) file->flush();
+  const FolderLock one_at_a_time(folder_of(files_.front()->file_), files_.size());
+  try {
+    if (files_.size() > 1)
+      for (const auto& file : files_) file->keep_old();
+    for (AtomicFile* file : written) file->rename();
+    for (const AtomicFile* file : left_out)
+      if (!file->old_.empty()) std::filesystem::remove(file->file_, ignored);
+  } catch (...) {
+    for (const auto& file : files_) file->restore();
+    throw;
+  }
+  for (const AtomicFile* file : written) file->flush_folder();
 }
 
 }  // namespace isochron

@@ -2,9 +2,13 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "isochron/io.h"
 
 namespace isochron {
 
@@ -33,6 +37,14 @@ std::filesystem::path require_companion(const std::filesystem::path& path, std::
 /// Throws InputError unless it is an existing, non-empty file that is not a folder.
 void require_file(const std::filesystem::path& path);
 
+/// The file that is written under this name: links are followed, also to a file that is not there yet. The names of
+/// streams (`is_stream`) are left as they are. Throws InputError for links in a circle.
+std::filesystem::path follow_links(const std::filesystem::path& path);
+
+/// Names of open files (/dev/stdout): one may stand for a file that the shell writes to, and renaming another over it
+/// would lose that.
+bool is_stream(const std::filesystem::path& path);
+
 /// Throws InputError: the file exists, and the caller does not allow that it is replaced.
 [[noreturn]] void refuse_replacing(const std::filesystem::path& path);
 
@@ -48,24 +60,57 @@ enum class TemporaryName {
   none     ///< none where the file system can (else as `beside`): nothing is left of it when the process is killed
 };
 
-/// A temporary path, and a target beside it. `commit` renames it over the target; without it the destructor removes it.
+/// A temporary path, and a target beside it. `commit` renames it to the target; without it the destructor removes it.
+/// A target that is a link stays one: the file it leads to is written.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path target, TemporaryName name = TemporaryName::beside);
+  AtomicFile(std::filesystem::path target, Overwrite overwrite, TemporaryName name = TemporaryName::beside);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   [[nodiscard]] const std::filesystem::path& path() const { return nameless_.empty() ? temporary_ : nameless_; }
-  /// Flushes to disk and renames. Throws RuntimeError.
+  /// Flushes to disk and renames. Throws InputError when the target exists and may not be replaced, even if another
+  /// process made it a moment ago, and RuntimeError.
   void commit();
 
  private:
-  std::filesystem::path target_;
+  friend class OutputFiles;
+  /// The steps of `commit`; all but the second flush.
+  void flush();
+  void rename();
+  void flush_folder() const;
+  /// Gives the file that is to be replaced a second name, until it is put back or this object goes.
+  void keep_old();
+  /// Undoes `rename` and `keep_old`.
+  void restore();
+  [[noreturn]] void fail(int code) const;
+
+  std::filesystem::path target_;  ///< as the user knows it
+  std::filesystem::path file_;    ///< where its links lead
+  Overwrite overwrite_;
   std::filesystem::path temporary_;
   std::filesystem::path nameless_;  ///< how a file without a name is opened
+  std::filesystem::path old_;       ///< the second name of the file that is replaced
   int descriptor_ = -1;             ///< that keeps it
   bool done_ = false;
+};
+
+/// Several files that appear together. Without `commit` none appears; where it fails, all is as it was before.
+class OutputFiles {
+ public:
+  explicit OutputFiles(Overwrite overwrite) : overwrite_(overwrite) {}
+  /// Where to write the file of this name first. The place has the name's extension.
+  OutputFile add(const std::filesystem::path& target);
+  /// Renames all. A file that was added and not written is no longer part of the set: an old one is removed. Throws as
+  /// `AtomicFile::commit`.
+  void commit();
+  [[nodiscard]] const std::vector<std::filesystem::path>& targets() const { return targets_; }
+
+ private:
+  Overwrite overwrite_;
+  std::vector<std::unique_ptr<AtomicFile>> files_;
+  std::vector<std::filesystem::path> targets_;
 };
 
 }  // namespace isochron

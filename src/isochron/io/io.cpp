@@ -21,7 +21,15 @@ using MeshReader = Dataset (*)(const fs::path&);
 using MeshWriter = void (*)(std::span<const OutputFile>, const Dataset&);
 using ArrayNamer = std::string (*)(ArrayPlace, const DataArrays&, const DataArray&);
 
-enum MeshHolds : unsigned { triangles = 1, tets = 2, lines = 4, all_cells = 7, arrays = 8, everything = 15 };
+enum MeshHolds : unsigned {
+  triangles = 1,
+  tets = 2,
+  lines = 4,
+  all_cells = 7,
+  arrays = 8,
+  everything = 15,
+  one_kind = 16  // triangles only where there are no tetrahedra
+};
 
 struct MeshCodec {
   std::string name;
@@ -76,7 +84,12 @@ const std::vector<MeshCodec>& mesh_codecs() {
        {".pts", ".elem", ".lon"},
        carp_array_name,
        {"region", "fiber", "sheet"}},
-      {"TetGen", with_gzip({".ele", ".node"}), triangles | tets | arrays, read_tetgen, write_tetgen, {".node", ".ele"}},
+      {"TetGen",
+       with_gzip({".ele", ".node"}),
+       triangles | tets | one_kind | arrays,
+       read_tetgen,
+       write_tetgen,
+       {".node", ".ele"}},
       {"Medit", with_gzip({".mesh"}), all_cells, read_medit, write_medit, {}, medit_array_name, {"medit:ref"}},
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
@@ -157,13 +170,6 @@ std::string name_in_file(const MeshCodec& codec, const PlacedArrays& at, const D
 
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-/// Names of open files: one may stand for a file that the shell writes to, and renaming another over it would lose
-/// that.
-bool is_stream(const fs::path& path) {
-  const std::string name = path.lexically_normal().string();
-  return name.starts_with("/dev/std") || name.starts_with("/dev/fd/") || name.starts_with("/proc/");
 }
 
 // ---- images ----
@@ -272,16 +278,17 @@ Dataset read_dataset(const fs::path& path) {
 
 void check_output_file(const fs::path& path, Overwrite overwrite) {
   std::error_code error;
-  const fs::file_status status = fs::status(path, error);
+  const fs::path file = follow_links(path);
+  const fs::file_status status = fs::status(file, error);
   const auto unwritable = [&](const std::string& why) {
     throw RuntimeError("cannot be written (" + why, path.string());
   };
-  if (is_stream(path) && !fs::exists(status))
-    unwritable("no files can be made in " + path.parent_path().string() + "); choose another folder");
-  if (is_stream(path) || (fs::exists(status) && !fs::is_regular_file(status)))
+  if (is_stream(file) && !fs::exists(status))
+    unwritable("no files can be made in " + file.parent_path().string() + "); choose another folder");
+  if (is_stream(file) || (fs::exists(status) && !fs::is_regular_file(status)))
     bad_file(path, "is not a file (it is a folder or a device); choose another name");
   if (fs::exists(status) && overwrite == Overwrite::no) refuse_replacing(path);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, error)) unwritable(folder.string() + " is not a folder); create it first");
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     unwritable(fmt::format("folder {}: {}); choose another folder", folder.string(), std::strerror(errno)));
@@ -324,14 +331,21 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
 KeptArrays kept_arrays(const fs::path& path, const Dataset& dataset) {
   const MeshCodec& codec = writable_mesh_codec(path);
   KeptArrays result;
+  const bool no_triangles = dropped_triangles(path, dataset) > 0;
   for (const PlacedArrays& at : arrays_by_place(dataset)) {
     if (!at.any) continue;
     for (const DataArray& array : at.data.all()) {
-      const std::string name = name_in_file(codec, at, array);
+      const bool left_out = no_triangles && at.cells == triangles;
+      const std::string name = left_out ? std::string() : name_in_file(codec, at, array);
       add_once(name.empty() ? result.dropped : result.kept, name.empty() ? array.name : name);
     }
   }
   return result;
+}
+
+std::size_t dropped_triangles(const fs::path& path, const Dataset& dataset) {
+  const bool only_tets = (writable_mesh_codec(path).holds & one_kind) != 0 && !dataset.tets.cells.empty();
+  return only_tets ? dataset.triangles.cells.size() : 0;
 }
 
 std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
@@ -343,17 +357,11 @@ void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overw
   const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
-  std::vector<std::unique_ptr<AtomicFile>> temporaries;
+  OutputFiles outputs(overwrite);
   std::vector<OutputFile> files;
-  for (const fs::path& target : files_written(path)) {
-    temporaries.push_back(std::make_unique<AtomicFile>(target));
-    files.push_back({target, temporaries.back()->path()});
-  }
-  codec.write(files, dataset);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (fs::exists(files[i].where)) temporaries[i]->commit();
-    else fs::remove(files[i].target);  // an old part of the set (fibres) that no longer belongs to it
-  }
+  for (const fs::path& target : files_written(path)) files.push_back(outputs.add(target));
+  codec.write(files, dataset);  // which leaves out the fibres where there are none
+  outputs.commit();
 }
 
 // ---- images ----
@@ -406,7 +414,7 @@ void check_image_writable(const fs::path& path, Overwrite overwrite) {
 
 void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
   check_image_writable(path, overwrite);
-  AtomicFile temporary(path);
+  AtomicFile temporary(path, overwrite);
   write_image(OutputFile{path, temporary.path()}, image);
   temporary.commit();
 }

@@ -18,6 +18,36 @@ std::string upper_case(std::string_view text) {
   return result;
 }
 
+std::string percent_code(char c) { return fmt::format("%{:02X}", static_cast<unsigned char>(c)); }
+
+std::string percent_encoded(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c <= ' ' || c == '"' || c == '%' || c == '#' || c == 127) text += percent_code(c);
+    else text += c;
+  }
+  return text;
+}
+
+std::string percent_decoded(std::string_view text) {
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                  : -1;
+  };
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0) {
+      name += static_cast<char>(16 * digit(text[i + 1]) + digit(text[i + 2]));
+      i += 2;
+    } else {
+      name += text[i];
+    }
+  }
+  return name;
+}
+
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const auto first = text.find_first_not_of(blanks);

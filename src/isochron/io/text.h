@@ -28,6 +28,12 @@ namespace isochron {
 /// ASCII letters made small, or large.
 std::string lower_case(std::string_view text);
 std::string upper_case(std::string_view text);
+
+/// A name as one word: %20 for a blank and so on, as VTK's legacy files have it.
+std::string percent_encoded(std::string_view name);
+std::string percent_decoded(std::string_view text);
+/// One character as such a code.
+std::string percent_code(char c);
 /// The text without white space at its ends.
 std::string_view trimmed(std::string_view text);
 /// Takes the next word off the front of a line; empty: there are no more.

@@ -6,7 +6,7 @@ namespace isochron {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
-constexpr std::string_view too_short = "an array is longer than the file";
+constexpr std::string_view too_short = "an array is longer than its place in the file";
 
 /// Values in a file, raw or as base64, that are taken bit by bit. VTK starts base64 anew behind some of the numbers in
 /// front of the values.
@@ -201,6 +201,10 @@ void VtkXmlFile::read_header() {
   if (!known || kind_.empty()) fail("is no VTK XML file (there is no element VTKFile with a type)");
   if (!complete) fail("the XML text ends too early");
   if (element_.name.empty()) fail("there is no element {}", in_quotes(kind_));
+  // Arrays that share values would take the memory of the file many times over.
+  std::sort(offsets_.begin(), offsets_.end());
+  const auto shared = std::adjacent_find(offsets_.begin(), offsets_.end());
+  if (shared != offsets_.end()) fail("two arrays have the same values (those at the offset {})", *shared);
 }
 
 void VtkXmlFile::start_file(const XmlEvent& element) {
@@ -234,7 +238,10 @@ void VtkXmlFile::read_array(const XmlEvent& element) {
     if (components > 1U << 20U) fail("an array with a senseless number of components");
     array.components = std::max(1, static_cast<int>(components));
   }
-  if (array.format == "appended") array.offset = whole_attribute(xml_, element, "offset");
+  if (array.format == "appended") {
+    array.offset = whole_attribute(xml_, element, "offset");
+    offsets_.push_back(array.offset);
+  }
   if (!element.empty) {  // the values may stand behind elements that describe them
     int depth = 0;
     for (XmlEvent event = element; depth >= 0;) {
@@ -256,12 +263,16 @@ void VtkXmlFile::expect_kind(std::string_view kind) const {
   if (kind_ != kind) fail("is a VTK file of another kind ({}, not {})", in_quotes(kind_), kind);
 }
 
+std::string_view VtkXmlFile::place_of(const XmlArray& array) const {
+  const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), array.offset);
+  return appended_.substr(array.offset, next == offsets_.end() ? std::string_view::npos : *next - array.offset);
+}
+
 std::string VtkXmlFile::bytes(const XmlArray& array) const {
   const bool appended = array.format == "appended";
   if (appended && array.offset > appended_.size()) fail("{}", too_short);
   const std::string inside = appended ? std::string() : without_blanks(array.inside);
-  ByteSource source(*this, appended ? appended_.substr(array.offset) : std::string_view(inside),
-                    !appended || appended_base64_);
+  ByteSource source(*this, appended ? place_of(array) : std::string_view(inside), !appended || appended_base64_);
   const auto number = [&](std::string_view header, std::size_t i) -> std::uint64_t {
     const char* at = header.data() + i * header_bytes_;
     if (header_bytes_ == 4) return value_at<std::uint32_t>(at, order_);

@@ -108,6 +108,8 @@ class VtkXmlFile {
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
   [[nodiscard]] std::string bytes(const XmlArray& array) const;
+  /// Its appended values: they end where those of another array begin.
+  [[nodiscard]] std::string_view place_of(const XmlArray& array) const;
 
   std::filesystem::path path_;
   FileBytes file_;
@@ -119,6 +121,7 @@ class VtkXmlFile {
   std::size_t header_bytes_ = 4;  // of each number in front of the values
   bool compressed_ = false;
   std::string_view appended_;
+  std::vector<std::uint64_t> offsets_;  // of appended arrays, in ascending order
   bool appended_base64_ = false;
 };
 

@@ -12,13 +12,6 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-void extend(Box& box, const Box& by) {
-  for (int i = 0; i < 3; ++i) {
-    box.low[i] = std::min(box.low[i], by.low[i]);
-    box.high[i] = std::max(box.high[i], by.high[i]);
-  }
-}
-
 /// By the place of their first vertex on the Hilbert curve: far fewer keys to sort than elements.
 template <int Corners>
 std::vector<std::uint32_t> sorted_elements(const SimplexMesh<Corners>& mesh, int threads) {
@@ -52,9 +45,13 @@ std::vector<Box> boxes_around(std::size_t children, int threads, ChildBox&& chil
 
 template <int Corners>
 BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, int threads) {
-  BoxTree tree;
-  if (mesh.element_count() == 0) return tree;
-  tree.order = sorted_elements(mesh, threads);
+  return build_box_tree(mesh, sorted_elements(mesh, threads), threads);
+}
+
+template <int Corners>
+BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, std::vector<std::uint32_t> order, int threads) {
+  BoxTree tree{std::move(order), {}};
+  if (tree.order.empty()) return tree;
   tree.levels.push_back(boxes_around(tree.order.size(), threads, [&](std::size_t k) {
     return box_of(corner_points(mesh, ElementId(tree.order[k])));
   }));
@@ -68,5 +65,7 @@ BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, int threads) {
 
 template BoxTree build_box_tree<3>(const TriangleMesh&, int);
 template BoxTree build_box_tree<4>(const TetMesh&, int);
+template BoxTree build_box_tree<3>(const TriangleMesh&, std::vector<std::uint32_t>, int);
+template BoxTree build_box_tree<4>(const TetMesh&, std::vector<std::uint32_t>, int);
 
 }  // namespace isochron

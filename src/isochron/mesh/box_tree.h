@@ -45,4 +45,15 @@ struct BoxTree {
 template <int Corners>
 BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, int threads);
 
+/// The same with the elements in this order.
+template <int Corners>
+BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, std::vector<std::uint32_t> order, int threads);
+
+inline void extend(Box& box, const Box& by) {
+  for (int i = 0; i < 3; ++i) {
+    box.low[i] = std::min(box.low[i], by.low[i]);
+    box.high[i] = std::max(box.high[i], by.high[i]);
+  }
+}
+
 }  // namespace isochron

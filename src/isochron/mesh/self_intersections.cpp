@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
 
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/closest_point.h"
+#include "isochron/mesh/ordering.h"
 #include "isochron/mesh/orientation.h"
 
 namespace isochron {
@@ -140,41 +144,171 @@ bool has_area(const Triangle& t) {
   return find_projection(t, ignored);
 }
 
-/// Looks for partners of each triangle among those behind it in the tree's order.
+/// Vertices with so many triangles are hubs: the boxes of all triangles around one touch there.
+constexpr std::uint32_t hub_valence = 32;
+constexpr std::uint32_t no_hub = std::numeric_limits<std::uint32_t>::max();
+
+/// The hub with the most triangles at each triangle, or none. Empty when there are no hubs.
+std::vector<std::uint32_t> find_hubs(const TriangleMesh& mesh) {
+  std::vector<std::uint32_t> valence(mesh.vertex_count(), 0);
+  for (const auto& corners : mesh.elements)
+    for (const VertexId v : corners) ++valence[v.index()];
+  if (std::none_of(valence.begin(), valence.end(), [](std::uint32_t n) { return n > hub_valence; })) return {};
+  std::vector<std::uint32_t> hubs(mesh.element_count(), no_hub);
+  for (std::size_t e = 0; e < hubs.size(); ++e) {
+    const VertexId v = *std::max_element(mesh.elements[e].begin(), mesh.elements[e].end(), [&](VertexId a, VertexId b) {
+      return std::pair(valence[a.index()], b.value) < std::pair(valence[b.index()], a.value);
+    });
+    if (valence[v.index()] > hub_valence) hubs[e] = v.value;
+  }
+  return hubs;
+}
+
+/// Triangles around a hub meet only where the far edge of one of them, opposite the hub, meets the other.
+Box far_box(const TriangleMesh& mesh, ElementId e, std::uint32_t hub) {
+  const TriangleMesh::Element& ids = mesh.element(e);
+  const std::size_t at = ids[0].value == hub ? 0 : ids[1].value == hub ? 1 : 2;
+  return box_of(std::array{mesh.point(ids[(at + 1) % 3]), mesh.point(ids[(at + 2) % 3])});
+}
+
+/// The triangles around each hub side by side, along a curve through the middles of their far edges.
+std::vector<std::uint32_t> order_with_hubs(const TriangleMesh& mesh, std::span<const std::uint32_t> hubs, int threads) {
+  std::vector<Vec3d> middles(mesh.element_count());
+  for (std::size_t e = 0; e < middles.size(); ++e) {
+    const Box box =
+        hubs[e] == no_hub ? box_of(corner_points(mesh, ElementId(e))) : far_box(mesh, ElementId(e), hubs[e]);
+    middles[e] = 0.5 * box.low + 0.5 * box.high;
+  }
+  const Permutation curve = hilbert_order(middles, CurveDetail::points, threads);
+  std::vector<std::uint32_t> order(middles.size()), place(middles.size());
+  std::vector<std::uint32_t> place_of_hub(mesh.vertex_count(), no_hub);  // where the first of its triangles is
+  for (std::uint32_t k = 0; k < order.size(); ++k) {
+    const std::uint32_t e = order[k] = curve.identity() ? k : curve.new_to_old[k];
+    if (hubs[e] == no_hub) place[e] = k;
+    else place[e] = place_of_hub[hubs[e]] = std::min(place_of_hub[hubs[e]], k);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return place[a] < place[b]; });
+  return order;
+}
+
+/// What all triangles under a box of the tree have in common.
+struct HubBox {
+  std::uint32_t hub = no_hub;
+  Box far{};  ///< around their far edges
+
+  void join(const HubBox& other) {
+    if (hub != other.hub) hub = no_hub;
+    else extend(far, other.far);
+  }
+};
+
+/// Looks for partners of each triangle among those behind it in the tree's order. `Take` gets each pair.
 class PairSearch {
  public:
-  PairSearch(const TriangleMesh& mesh, int threads) : mesh_(mesh), tree_(build_box_tree(mesh, threads)) {}
+  PairSearch(const TriangleMesh& mesh, int threads) : mesh_(mesh), hubs_(find_hubs(mesh)) {
+    tree_ = hubs_.empty() ? build_box_tree(mesh, threads)
+                          : build_box_tree(mesh, order_with_hubs(mesh, hubs_, threads), threads);
+    if (!hubs_.empty()) add_hub_boxes();
+  }
 
-  [[nodiscard]] std::size_t leaf_count() const { return tree_.levels.empty() ? 0 : tree_.levels[0].size(); }
+  [[nodiscard]] std::size_t size() const { return tree_.order.size(); }
 
-  void search_leaf(std::size_t leaf, std::vector<TrianglePair>& found) const {
-    const std::size_t end = std::min(tree_.order.size(), (leaf + 1) * BoxTree::fan_out);
-    for (std::size_t k = leaf * BoxTree::fan_out; k < end; ++k) {
-      const ElementId e(tree_.order[k]);
-      descend(k, e, box_of(corner_points(mesh_, e)), tree_.levels.size() - 1, 0, found);
-    }
+  /// For the triangle at this place of the order. Gives the number of triangles that it was compared with.
+  template <class Take>
+  std::size_t search(std::size_t k, Take&& take) const {
+    const ElementId e(tree_.order[k]);
+    return descend({k, e, box_of(corner_points(mesh_, e))}, tree_.levels.size() - 1, 0, take);
   }
 
  private:
-  void descend(std::size_t k, ElementId e, const Box& box, std::size_t level, std::size_t index,
-               std::vector<TrianglePair>& found) const {
-    if (!touch(box, tree_.levels[level][index])) return;
+  struct Wanted {
+    std::size_t place;
+    ElementId triangle;
+    Box box;
+  };
+
+  template <class Take>
+  std::size_t descend(const Wanted& wanted, std::size_t level, std::size_t index, Take& take) const {
+    if (!may_meet(wanted, level, index)) return 0;
+    std::size_t compared = 0;
     const std::size_t children = level == 0 ? tree_.order.size() : tree_.levels[level - 1].size();
     const std::size_t end = std::min(children, (index + 1) * BoxTree::fan_out);
     for (std::size_t child = index * BoxTree::fan_out; child < end; ++child) {
-      if (level > 0) descend(k, e, box, level - 1, child, found);
-      else if (child > k) test(e, box, ElementId(tree_.order[child]), found);
+      if (level > 0) {
+        compared += descend(wanted, level - 1, child, take);
+      } else if (child > wanted.place) {
+        ++compared;
+        test(wanted, ElementId(tree_.order[child]), take);
+      }
+    }
+    return compared;
+  }
+
+  [[nodiscard]] bool may_meet(const Wanted& wanted, std::size_t level, std::size_t index) const {
+    const Box& box = tree_.levels[level][index];
+    if (!touch(wanted.box, box)) return false;
+    if (hubs_.empty()) return true;
+    const HubBox& common = hub_boxes_[level][index];
+    const auto& ids = mesh_.element(wanted.triangle);
+    const bool around_it = std::any_of(ids.begin(), ids.end(), [&](VertexId v) { return v.value == common.hub; });
+    return !around_it || touch(wanted.box, common.far) || touch(far_box(mesh_, wanted.triangle, common.hub), box);
+  }
+
+  template <class Take>
+  void test(const Wanted& wanted, ElementId other, Take& take) const {
+    const ElementId e = wanted.triangle;
+    if (touch(wanted.box, box_of(corner_points(mesh_, other))) && triangles_meet(mesh_, e, other))
+      take(TrianglePair{std::min(e, other), std::max(e, other)});
+  }
+
+  void add_hub_boxes() {
+    const auto level_above = [](std::size_t children, auto&& child) {
+      std::vector<HubBox> level;
+      for (std::size_t k = 0; k < children; ++k) {
+        if (k % BoxTree::fan_out == 0) level.push_back(child(k));
+        else level.back().join(child(k));
+      }
+      return level;
+    };
+    hub_boxes_.push_back(level_above(tree_.order.size(), [&](std::size_t k) {
+      const std::uint32_t e = tree_.order[k];
+      return HubBox{hubs_[e], hubs_[e] == no_hub ? Box{} : far_box(mesh_, ElementId(e), hubs_[e])};
+    }));
+    while (hub_boxes_.size() < tree_.levels.size()) {
+      const std::vector<HubBox>& below = hub_boxes_.back();
+      auto above = level_above(below.size(), [&](std::size_t k) { return below[k]; });
+      hub_boxes_.push_back(std::move(above));
     }
   }
 
-  void test(ElementId e, const Box& box, ElementId other, std::vector<TrianglePair>& found) const {
-    if (!touch(box, box_of(corner_points(mesh_, other))) || !triangles_meet(mesh_, e, other)) return;
-    found.push_back({std::min(e, other), std::max(e, other)});
-  }
-
   const TriangleMesh& mesh_;
+  std::vector<std::uint32_t> hubs_;
   BoxTree tree_;
+  std::vector<std::vector<HubBox>> hub_boxes_;  // as the tree's levels; empty when there are no hubs
 };
+
+/// Calls `take(thread, pair)`; false when more than `max_compared` pairs would have to be compared.
+template <class Take>
+bool for_each_pair(const TriangleMesh& mesh, int threads, const Progress& progress, std::uint64_t max_compared,
+                   Take&& take) {
+  const PairSearch search(mesh, threads);
+  constexpr std::size_t at_once = 512;
+  const std::size_t chunks = (search.size() + at_once - 1) / at_once;
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::uint64_t> compared{0};
+  const auto ended = [&] { return progress.cancelled() || compared.load(std::memory_order_relaxed) > max_compared; };
+  parallel_region(threads, [&](int thread, int) {
+    for (std::size_t chunk; (chunk = next++) < chunks && !ended();) {
+      const std::size_t end = std::min(search.size(), (chunk + 1) * at_once);
+      for (std::size_t k = chunk * at_once; k < end && !ended(); ++k)
+        compared.fetch_add(search.search(k, [&](const TrianglePair& pair) { take(thread, pair); }),
+                           std::memory_order_relaxed);
+      if (thread == 0 && chunk % 64 == 0) progress.update(static_cast<double>(chunk) / static_cast<double>(chunks));
+    }
+  });
+  if (progress.cancelled()) throw Cancelled();
+  return compared <= max_compared;
+}
 
 }  // namespace
 
@@ -189,23 +323,21 @@ bool triangles_meet(const TriangleMesh& mesh, ElementId a, ElementId b) {
 }
 
 std::vector<TrianglePair> self_intersections(const TriangleMesh& mesh, int threads, const Progress& progress) {
-  const PairSearch search(mesh, threads);
-  constexpr std::size_t leaves_at_once = 64;
-  const std::size_t chunks = (search.leaf_count() + leaves_at_once - 1) / leaves_at_once;
-  std::atomic<std::size_t> next{0};
   std::vector<std::vector<TrianglePair>> parts(std::max(1, threads));
-  parallel_region(static_cast<int>(parts.size()), [&](int thread, int) {
-    for (std::size_t chunk; (chunk = next++) < chunks && !progress.cancelled();) {
-      const std::size_t end = std::min(search.leaf_count(), (chunk + 1) * leaves_at_once);
-      for (std::size_t leaf = chunk * leaves_at_once; leaf < end; ++leaf) search.search_leaf(leaf, parts[thread]);
-      if (thread == 0 && chunk % 64 == 0) progress.update(static_cast<double>(chunk) / static_cast<double>(chunks));
-    }
-  });
-  if (progress.cancelled()) throw Cancelled();
+  for_each_pair(mesh, static_cast<int>(parts.size()), progress, std::numeric_limits<std::uint64_t>::max(),
+                [&](int thread, const TrianglePair& pair) { parts[thread].push_back(pair); });
   std::vector<TrianglePair> result;
   for (const auto& part : parts) result.insert(result.end(), part.begin(), part.end());
   std::sort(result.begin(), result.end());
   return result;
+}
+
+std::optional<std::size_t> count_self_intersections(const TriangleMesh& mesh, int threads, const Progress& progress,
+                                                    std::uint64_t max_compared) {
+  std::atomic<std::size_t> count{0};
+  const bool complete = for_each_pair(mesh, std::max(1, threads), progress, max_compared,
+                                      [&](int, const TrianglePair&) { count.fetch_add(1, std::memory_order_relaxed); });
+  return complete ? std::optional(count.load()) : std::nullopt;
 }
 
 }  // namespace isochron

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "isochron/mesh.h"
@@ -19,5 +21,10 @@ bool triangles_meet(const TriangleMesh& mesh, ElementId a, ElementId b);
 /// All pairs of triangles that meet, ascending; empty for an embedded surface. The mesh must pass `check_mesh`. Throws
 /// Cancelled.
 std::vector<TrianglePair> self_intersections(const TriangleMesh& mesh, int threads = 1, const Progress& progress = {});
+
+/// How many there are, without a list of them; nothing when more than `max_compared` pairs would have to be compared.
+/// Around a vertex of many triangles only those whose far edges are near one another are.
+std::optional<std::size_t> count_self_intersections(const TriangleMesh& mesh, int threads, const Progress& progress,
+                                                    std::uint64_t max_compared);
 
 }  // namespace isochron

@@ -16,26 +16,6 @@ constexpr TypeNames type_names[] = {{ScalarType::uint8, "UNSIGNED_CHAR"},
                                     {ScalarType::float32, "FLOAT"},
                                     {ScalarType::float64, "DOUBLE"}};
 
-// Names are written with %20 for a blank and so on.
-std::string decoded(std::string_view name) {
-  const auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-  };
-  std::string text;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '%' && i + 2 < name.size() && digit(name[i + 1]) >= 0 && digit(name[i + 2]) >= 0) {
-      text += static_cast<char>(16 * digit(name[i + 1]) + digit(name[i + 2]));
-      i += 2;
-    } else {
-      text += name[i];
-    }
-  }
-  return text;
-}
-
 // Cells as the file lists them, before their kinds are known.
 struct RawCells {
   std::vector<std::uint32_t> ids;
@@ -267,7 +247,7 @@ class LegacyReading {
   }
 
   void take_attribute(const std::string& word) {
-    const auto named = [&] { return decoded(reader_.require_token("an array name")); };
+    const auto named = [&] { return percent_decoded(reader_.require_token("an array name")); };
     constexpr std::array<std::pair<std::string_view, std::size_t>, 7> plain{{{"VECTORS", 3},
                                                                              {"NORMALS", 3},
                                                                              {"TENSORS", 9},
@@ -338,7 +318,7 @@ class LegacyReading {
       if (!fits)
         dataset_.warnings.push_back(fmt::format("array {} was left out: it does not fit (tuples: {}, items: {})",
                                                 in_quotes(word), tuples, tuples_));
-      read_array(fits ? attachment : Attachment::nothing, decoded(word), components, tuples);
+      read_array(fits ? attachment : Attachment::nothing, percent_decoded(word), components, tuples);
     }
   }
 
@@ -414,13 +394,11 @@ class LegacyReading {
 
 constexpr Encoding order = Encoding::big_endian;  // the format's
 
-std::string encoded(std::string_view name) {
-  std::string text;
-  for (const char c : name) {
-    if (c <= ' ' || c == '"' || c == '%' || c == 127) text += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    else text += c;
-  }
-  return text;
+// Words that the format itself has in the places of names are no longer themselves with a letter encoded.
+std::string encoded_name(const std::string& name) {
+  const std::string word = upper_case(name);
+  if (word == "METADATA" || word == "NULL_ARRAY") return percent_code(name[0]) + name.substr(1);
+  return percent_encoded(name);
 }
 
 std::string type_name(ScalarType type) { return lower_case(name_of(type_names, type)); }
@@ -463,7 +441,7 @@ void write_arrays(ByteWriter& writer, const char* keyword, std::span<const Array
   for (const ArrayBlock& block : blocks) tuples += block.tuples;
   writer.print("{} {}\nFIELD FieldData {}\n", keyword, tuples, arrays.size());
   for (const JoinedArray& array : arrays) {
-    writer.print("{} {} {} {}\n", encoded(array.name), array.components, tuples, type_name(array.type));
+    writer.print("{} {} {} {}\n", encoded_name(array.name), array.components, tuples, type_name(array.type));
     write_values(writer, array, order);
     writer.print("\n");
   }

@@ -1,3 +1,7 @@
+#include <map>
+#include <set>
+#include <sstream>
+
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -15,10 +19,32 @@ struct Element {
   std::vector<Property> properties;
 };
 
+// An array and the properties that hold it, the first of which is named: what our files say of each in a comment,
+// "array vertex 1 x_array x", since an array may have any name, and some properties have a meaning.
+struct NamedArray {
+  std::string element;
+  std::size_t components = 0;
+  std::string property;
+  std::string name;
+};
+constexpr std::string_view array_marker = "array";
+
 struct PlyHeader {
   Encoding encoding = Encoding::text;
   std::vector<Element> elements;
+  std::vector<NamedArray> arrays;
 };
+
+// Arrays that the format has property names for.
+using Group = std::pair<std::string, std::vector<std::string>>;
+const std::vector<Group>& known_groups() {
+  static const std::vector<Group> groups{{"Normals", {"nx", "ny", "nz"}},
+                                         {"RGBA", {"red", "green", "blue", "alpha"}},
+                                         {"RGB", {"red", "green", "blue"}},
+                                         {"TCoords", {"s", "t"}},
+                                         {"TCoords", {"u", "v"}}};
+  return groups;
+}
 
 constexpr TypeNames ply_types[] = {{ScalarType::int8, "char|int8"},        {ScalarType::uint8, "uchar|uint8"},
                                    {ScalarType::int16, "short|int16"},     {ScalarType::uint16, "ushort|uint16"},
@@ -52,6 +78,14 @@ Property parse_property(ByteReader& reader) {
   return property;
 }
 
+void parse_comment(std::string_view text, std::vector<NamedArray>& arrays) {
+  std::istringstream words{std::string(text)};
+  std::string marker;
+  NamedArray array;
+  if (!(words >> marker >> array.element >> array.components >> array.property) || marker != array_marker) return;
+  if (std::getline(words.ignore(), array.name)) arrays.push_back(std::move(array));
+}
+
 PlyHeader parse_header(ByteReader& reader) {
   if (reader.token() != "ply")
     bad_file(reader.path(), "this is no PLY file (it does not begin with 'ply'); check the extension");
@@ -70,7 +104,8 @@ PlyHeader parse_header(ByteReader& reader) {
     } else if (word != "comment" && word != "obj_info" && word != "end_header") {
       reader.fail("unknown PLY header line {}", in_quotes(word));
     }
-    reader.line();  // the rest, up to the one line end that binary data follows
+    const std::string_view rest = reader.line().value_or("");  // up to the one line end that binary data follows
+    if (word == "comment") parse_comment(rest, header.arrays);
     if (word == "end_header") return header;
   }
 }
@@ -91,12 +126,14 @@ struct Column {
 // Groups an element's scalar properties into arrays and takes their values one by one.
 class Table {
  public:
-  Table(const Element& element, std::span<const std::string> left_out) : columns_(element.properties.size()) {
+  Table(const Element& element, std::span<const NamedArray> arrays, std::span<const std::string> left_out)
+      : columns_(element.properties.size()) {
     std::vector<bool> done(element.properties.size());
     for (std::size_t i = 0; i < done.size(); ++i) {
       const Property& p = element.properties[i];
       done[i] = p.count_type || std::find(left_out.begin(), left_out.end(), p.name) != left_out.end();
     }
+    try_named(element, arrays, done);
     for (const auto& [name, parts] : known_groups()) try_group(element, name, parts, done);
     for (std::size_t i = 0; i < done.size(); ++i) {
       if (!done[i] && element.properties[i].name.ends_with("_0")) try_numbered(element, i, done);
@@ -124,14 +161,17 @@ class Table {
   [[nodiscard]] std::vector<DataArray>& arrays() { return arrays_; }
 
  private:
-  using Group = std::pair<std::string, std::vector<std::string>>;
-  static const std::vector<Group>& known_groups() {
-    static const std::vector<Group> groups{{"Normals", {"nx", "ny", "nz"}},
-                                           {"RGBA", {"red", "green", "blue", "alpha"}},
-                                           {"RGB", {"red", "green", "blue"}},
-                                           {"TCoords", {"s", "t"}},
-                                           {"TCoords", {"u", "v"}}};
-    return groups;
+  void try_named(const Element& element, std::span<const NamedArray> arrays, std::vector<bool>& done) {
+    std::map<std::string_view, std::size_t> property;
+    for (std::size_t i = 0; i < done.size(); ++i) property.emplace(element.properties[i].name, i);
+    for (const NamedArray& array : arrays) {
+      const auto first = property.find(array.property);
+      if (array.element != element.name || first == property.end()) continue;
+      std::vector<std::size_t> members;
+      for (std::size_t i = first->second; i < done.size() && !done[i] && members.size() < array.components; ++i)
+        members.push_back(i);
+      if (!members.empty() && members.size() == array.components) start(element, array.name, members, done);
+    }
   }
 
   void try_group(const Element& element, const std::string& name, const std::vector<std::string>& parts,
@@ -217,7 +257,7 @@ class PlyReading {
   /// other numbers become arrays, and lists that it does not use are passed over.
   template <class Take>
   std::vector<DataArray> read_rows(const Element& element, std::span<const std::string> left_out, Take&& take) {
-    Table table(element, left_out);
+    Table table(element, header_.arrays, left_out);
     std::vector<double> list;
     for (std::size_t row = 0; row < element.count; ++row) {
       for (std::size_t i = 0; i < element.properties.size(); ++i) {
@@ -348,17 +388,40 @@ struct OutColumn {
   std::string name;
 };
 
-std::vector<OutColumn> columns_of(const DataArrays& data, std::size_t tuples, const char* kind) {
+// The properties of an array, by names that no other property of the element has; these are in `taken`.
+std::vector<std::string> property_names(const JoinedArray& array, std::set<std::string>& taken) {
+  const auto components = static_cast<std::size_t>(array.components);
+  const auto use = [&](const std::vector<std::string>& names) {
+    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return taken.contains(name); })) return false;
+    taken.insert(names.begin(), names.end());
+    return true;
+  };
+  for (const auto& [name, parts] : known_groups())
+    if (name == array.name && parts.size() == components && use(parts)) return parts;
+  std::set<std::string> meaningful;  // what a group's part alone would be mistaken for
+  for (const auto& [name, parts] : known_groups())
+    if (parts.size() > 2) meaningful.insert(parts.begin(), parts.end());
+  std::string stem = array.name;
+  std::replace_if(
+      stem.begin(), stem.end(), [](unsigned char c) { return c <= ' '; }, '_');
+  for (;; stem += "_array") {
+    std::vector<std::string> names{stem};
+    for (std::size_t c = 0; components > 1 && c < components; ++c) {
+      names.resize(components);
+      names[c] = fmt::format("{}_{}", stem, c);
+    }
+    if (!meaningful.contains(names[0]) && use(names)) return names;
+  }
+}
+
+std::vector<OutColumn> columns_of(const DataArrays& data, std::size_t tuples, const char* kind,
+                                  std::set<std::string> taken) {
   const ArrayBlock block{&data, tuples, kind};
   std::vector<OutColumn> columns;
   for (const JoinedArray& joined : join_arrays(std::span(&block, 1))) {
-    std::string stem = joined.name;
-    std::replace_if(stem.begin(), stem.end(), is_blank, '_');
-    for (int c = 0; c < joined.components; ++c) {
-      std::string name = joined.components == 1 ? stem : fmt::format("{}_{}", stem, c);
-      if (joined.name == "Normals" && joined.components == 3) name = fmt::format("n{}", "xyz"[c]);
-      columns.push_back({joined.parts[0].array, c, ply_type(joined), std::move(name)});
-    }
+    const std::vector<std::string> names = property_names(joined, taken);
+    for (int c = 0; c < joined.components; ++c)
+      columns.push_back({joined.parts[0].array, c, ply_type(joined), names[static_cast<std::size_t>(c)]});
   }
   return columns;
 }
@@ -370,6 +433,15 @@ void write_row(ByteWriter& writer, const std::vector<OutColumn>& columns, std::s
   }
 }
 
+void print_names(ByteWriter& writer, const char* element, const std::vector<OutColumn>& columns) {
+  const auto fits_a_line = [](const std::string& name) {
+    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
+  };
+  for (const OutColumn& c : columns)
+    if (c.component == 0 && fits_a_line(c.array->name))
+      writer.print("comment {} {} {} {} {}\n", array_marker, element, c.array->components, c.name, c.array->name);
+}
+
 void print_columns(ByteWriter& writer, const std::vector<OutColumn>& columns) {
   for (const OutColumn& c : columns) writer.print("property {} {}\n", name_of(ply_types, c.type), c.name);
 }
@@ -379,16 +451,20 @@ void print_columns(ByteWriter& writer, const std::vector<OutColumn>& columns) {
 Dataset read_ply(const std::filesystem::path& path) { return PlyReading(path).run(); }
 
 void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
-  const auto point_columns = columns_of(dataset.point_data, dataset.points.size(), "points");
-  const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles");
-  const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines");
+  const auto point_columns = columns_of(dataset.point_data, dataset.points.size(), "points", {"x", "y", "z"});
+  const std::set<std::string> corners{"vertex_indices", "vertex_index", "vertex1", "vertex2"};
+  const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles", corners);
+  const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines", corners);
   const ScalarType point_type = smallest_type(dataset.points);
   const std::size_t edges = cells_written(dataset, CellKind::line);
 
   ByteWriter writer(files[0]);
-  writer.print("ply\nformat {} 1.0\ncomment written by Isochron\nelement vertex {}\n",
-               native_encoding == Encoding::little_endian ? "binary_little_endian" : "binary_big_endian",
-               dataset.points.size());
+  writer.print("ply\nformat {} 1.0\ncomment written by Isochron\n",
+               native_encoding == Encoding::little_endian ? "binary_little_endian" : "binary_big_endian");
+  print_names(writer, "vertex", point_columns);
+  print_names(writer, "face", face_columns);
+  if (edges > 0) print_names(writer, "edge", line_columns);
+  writer.print("element vertex {}\n", dataset.points.size());
   for (const char axis : {'x', 'y', 'z'}) writer.print("property {} {}\n", name_of(ply_types, point_type), axis);
   print_columns(writer, point_columns);
   writer.print("element face {}\nproperty list uchar int vertex_indices\n", dataset.triangles.cells.size());

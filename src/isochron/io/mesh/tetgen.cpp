@@ -16,7 +16,7 @@ bool parse_declaration(std::string_view text, DataArray& array) {
   const auto components = parse_number<int>(text.substr(second + 1));
   const auto type = type_named(scalar_type_names, text.substr(first + 1, second - first - 1));
   if (!components || *components < 1 || *components > 1000 || !type) return false;
-  array = {std::string(text.substr(0, first)), *components, empty_values(*type)};
+  array = {percent_decoded(text.substr(0, first)), *components, empty_values(*type)};
   return scalar_type(array.values) == *type;
 }
 
@@ -136,12 +136,9 @@ void read_elements(const std::filesystem::path& path, std::size_t base, Dataset&
 void write_names(ByteWriter& out, const DataArrays& arrays) {
   if (arrays.empty()) return;
   out.print("{}", names_marker);
-  for (const DataArray& array : arrays.all()) {
-    std::string name = array.name;
-    std::replace_if(
-        name.begin(), name.end(), [](unsigned char c) { return c <= ' ' || c == '#'; }, '_');
-    out.print(" {}:{}:{}", name, name_of(scalar_type_names, scalar_type(array.values)), array.components);
-  }
+  for (const DataArray& array : arrays.all())
+    out.print(" {}:{}:{}", percent_encoded(array.name), name_of(scalar_type_names, scalar_type(array.values)),
+              array.components);
   out.print("\n");
 }
 

@@ -105,7 +105,7 @@ void check_image_set(const fs::path& path, Overwrite overwrite) {
   check_set_writable(path, overwrite);
 }
 
-void write_image_part(Communicator& communicator, const fs::path& path, ImagePart part) {
+void write_image_part(Communicator& communicator, const fs::path& path, ImagePart part, Overwrite overwrite) {
   std::vector<IndexBox> boxes = part.boxes;
   for (IndexBox& box : boxes)
     if (!box.empty()) box = shared_box(box, part.whole);
@@ -117,7 +117,8 @@ void write_image_part(Communicator& communicator, const fs::path& path, ImagePar
   const auto pieces =
       static_cast<std::size_t>(std::count_if(boxes.begin(), boxes.end(), [](const auto& b) { return !b.empty(); }));
   const PieceIndex index = image_index(kinds, part.whole, std::span(boxes).first(pieces));
-  write_set(communicator, path, index, {pieces, 0}, [&](PieceFile& file) { file.write(part.image, part.whole, box); });
+  write_set(communicator, path, index, {pieces, 0}, overwrite,
+            [&](PieceFile& file) { file.write(part.image, part.whole, box); });
 }
 
 }  // namespace isochron

@@ -19,6 +19,7 @@ PieceIndex image_index(const Image& piece, const ImageGrid& whole, std::span<con
 void check_image_set(const std::filesystem::path& path, Overwrite overwrite);
 
 /// All processes together: writes a .pvti set, a piece from each process that has voxels, as `write_set` does.
-void write_image_part(Communicator& communicator, const std::filesystem::path& path, ImagePart part);
+void write_image_part(Communicator& communicator, const std::filesystem::path& path, ImagePart part,
+                      Overwrite overwrite);
 
 }  // namespace isochron

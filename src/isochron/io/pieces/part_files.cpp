@@ -91,9 +91,10 @@ class SetFiles {
   /// all, and the last: another process may write it meanwhile.
   void start_renaming() {
     pieces_ = files_.size();
-    files_.insert(files_.begin(), index_);
+    const fs::path file = follow_links(index_);
+    files_.insert(files_.begin(), file);
     for (std::size_t piece = 0; piece < pieces_; ++piece) files_.push_back(piece_path(index_, piece));
-    files_.push_back(index_);
+    files_.push_back(file);
   }
   /// When the index is there: throws Cancelled if a process was told to stop before that and has removed pieces. One
   /// that removes them later removes the index, too.
@@ -200,14 +201,15 @@ PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&&
   return result;
 }
 
-PieceFile::PieceFile(fs::path index, std::size_t piece) : index_(std::move(index)), target_(piece_path(index_, piece)) {
+PieceFile::PieceFile(fs::path index, std::size_t piece, Overwrite overwrite)
+    : index_(std::move(index)), target_(piece_path(index_, piece)) {
   std::error_code error;
   fs::create_directories(target_.parent_path(), error);  // another process may have been first, which is no error
   if (!fs::is_directory(target_.parent_path()))
     throw RuntimeError(fmt::format("the folder for its pieces cannot be made ({}: {}); choose another name",
                                    target_.parent_path().string(), error.message()),
                        index_.string());
-  file_.emplace(target_);
+  file_.emplace(target_, overwrite);
 }
 
 PieceFile::~PieceFile() {
@@ -226,15 +228,16 @@ void PieceFile::write(const Image& piece, const ImageGrid& whole, const IndexBox
 }
 
 void PieceFile::commit() {
+  if (committed_) return;
   file_->commit();
   committed_ = true;
 }
 
-void commit_piece_index(const fs::path& path, PieceIndex index, std::size_t pieces) {
+void commit_piece_index(const fs::path& path, PieceIndex index, std::size_t pieces, Overwrite overwrite) {
   index.path = path;
   index.pieces.clear();
   for (std::size_t piece = 0; piece < pieces; ++piece) index.pieces.push_back(piece_path(path, piece));
-  AtomicFile file(path);
+  AtomicFile file(path, overwrite);
   write_piece_index({path, file.path()}, index);
   file.commit();
 }
@@ -275,27 +278,36 @@ void check_set_writable(const fs::path& path, Overwrite overwrite) {
 }
 
 void write_set(Communicator& communicator, const fs::path& path, const PieceIndex& index, const SetWriters& writers,
-               const std::function<void(PieceFile&)>& write) {
+               Overwrite overwrite, const std::function<void(PieceFile&)>& write) {
   std::optional<PieceFile> file;
   all_or_none(communicator, [&] {
-    if (communicator.index() < writers.pieces) file.emplace(path, communicator.index());
+    if (communicator.index() < writers.pieces) file.emplace(path, communicator.index(), overwrite);
   });
   SetFiles files(communicator, path, file ? file->temporary() : fs::path());
   all_or_none(communicator, [&] {
     if (file) write(*file);
   });
-  // Pieces replace old ones one by one, so that the old set is none from here on.
-  all_or_none(communicator, [&] {
-    std::error_code ignored;
-    if (communicator.index() == writers.index) fs::remove(path, ignored);
-  });
+  if (overwrite == Overwrite::yes) {
+    // Pieces replace old ones one by one, so that the old set is none from here on.
+    all_or_none(communicator, [&] {
+      std::error_code ignored;
+      if (communicator.index() == writers.index) fs::remove(follow_links(path), ignored);
+    });
+  } else {
+    // Of two jobs at once the one with the first piece has the name; the other has nothing to remove but its own files.
+    all_or_none(communicator, [&] {
+      const fs::path piece = piece_path(path, communicator.index());
+      if (file && communicator.index() == 0) file->commit();
+      else if (file && fs::exists(piece)) refuse_replacing(piece);
+    });
+  }
   files.start_renaming();
   all_or_none(communicator, [&] {
     if (file) file->commit();
   });
   all_or_none(communicator, [&] {
     if (communicator.index() != writers.index) return;
-    commit_piece_index(path, index, writers.pieces);
+    commit_piece_index(path, index, writers.pieces, overwrite);
     files.check_pieces();
   });
   if (file) file->keep();
@@ -322,12 +334,12 @@ void check_set_holds(const fs::path& path) {
 }
 
 template <int Corners>
-void write_parts(Communicator& communicator, const fs::path& path, PartData<Corners> data) {
+void write_parts(Communicator& communicator, const fs::path& path, PartData<Corners> data, Overwrite overwrite) {
   const std::size_t writer = index_writer(communicator, data);
   PieceIndex index;
   if (communicator.index() == writer) index = part_index(path, data);
   share_announced(communicator, writer, index);
-  write_set(communicator, path, index, {communicator.ranks(), writer}, [&](PieceFile& file) {
+  write_set(communicator, path, index, {communicator.ranks(), writer}, overwrite, [&](PieceFile& file) {
     Dataset piece = piece_of(std::move(data), static_cast<std::uint32_t>(communicator.index()));
     add_missing(index.point_arrays, piece.point_data);
     add_missing(index.cell_arrays, piece.block<Corners>().data);
@@ -337,7 +349,7 @@ void write_parts(Communicator& communicator, const fs::path& path, PartData<Corn
 
 template void check_set_holds<3>(const fs::path&);
 template void check_set_holds<4>(const fs::path&);
-template void write_parts(Communicator&, const fs::path&, PartData<3>);
-template void write_parts(Communicator&, const fs::path&, PartData<4>);
+template void write_parts(Communicator&, const fs::path&, PartData<3>, Overwrite);
+template void write_parts(Communicator&, const fs::path&, PartData<4>, Overwrite);
 
 }  // namespace isochron

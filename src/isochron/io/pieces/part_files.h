@@ -29,7 +29,7 @@ PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&&
 class PieceFile {
  public:
   /// Makes the folder for the pieces. Throws RuntimeError.
-  PieceFile(std::filesystem::path index, std::size_t piece);
+  PieceFile(std::filesystem::path index, std::size_t piece, Overwrite overwrite);
   ~PieceFile();
   PieceFile(const PieceFile&) = delete;
   PieceFile& operator=(const PieceFile&) = delete;
@@ -50,8 +50,8 @@ class PieceFile {
   bool kept_ = false;
 };
 
-/// Writes the index beside and renames, with the names of `pieces` pieces. Throws RuntimeError.
-void commit_piece_index(const std::filesystem::path& path, PieceIndex index, std::size_t pieces);
+/// Writes the index beside and renames, with the names of `pieces` pieces. Throws as `AtomicFile::commit`.
+void commit_piece_index(const std::filesystem::path& path, PieceIndex index, std::size_t pieces, Overwrite overwrite);
 
 /// The index of a set of parts, from a part that is not empty.
 template <int Corners>
@@ -66,10 +66,10 @@ struct SetWriters {
 };
 
 /// All processes together: each calls `write` for its piece, and one of them writes the index. The set is there when
-/// all have succeeded; otherwise nothing of it is, and all throw the same RuntimeError. An old set of this name is
-/// replaced.
+/// all have succeeded; otherwise nothing of it is, and all throw the same error: InputError when there is a set of this
+/// name and it may not be replaced, even if another job made it a moment ago, and RuntimeError.
 void write_set(Communicator& communicator, const std::filesystem::path& path, const PieceIndex& index,
-               const SetWriters& writers, const std::function<void(PieceFile&)>& write);
+               const SetWriters& writers, Overwrite overwrite, const std::function<void(PieceFile&)>& write);
 
 /// Takes away a set that was written: its index, its pieces and their folder when nothing else is in it.
 void remove_set(const std::filesystem::path& path);
@@ -80,10 +80,9 @@ void check_set_name(const std::filesystem::path& path, Overwrite overwrite);
 template <int Corners>
 void check_set_holds(const std::filesystem::path& path);
 
-/// All processes together: each writes its part as the piece of its number, and one of them the index. The set is there
-/// when all have succeeded; otherwise nothing of it is, and all throw the same RuntimeError. An old set of this name is
-/// replaced.
+/// All processes together, as `write_set`: each writes its part as the piece of its number, and one of them the index.
 template <int Corners>
-void write_parts(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data);
+void write_parts(Communicator& communicator, const std::filesystem::path& path, PartData<Corners> data,
+                 Overwrite overwrite);
 
 }  // namespace isochron

@@ -1,0 +1,149 @@
+// isochron convert: a mesh or an image in another format, with all its arrays.
+#include <algorithm>
+#include <memory>
+
+#include "apps/isochron/commands.h"
+#include "apps/isochron/image_input.h"
+#include "apps/isochron/problem.h"
+#include "apps/isochron/report.h"
+#include "isochron/core/join_text.h"
+#include "isochron/core/timer.h"
+#include "isochron/io.h"
+
+namespace isochron::cli {
+namespace {
+
+struct ConvertRequest {
+  std::filesystem::path input;
+  std::filesystem::path output;
+  RawRequest raw;
+  std::string array;  ///< of an image, for formats that hold one
+  Overwrite overwrite = Overwrite::no;
+};
+
+template <class Write>
+double timed_write(const ConvertRequest& request, const Console& console, Write&& write) {
+  const Timer timer;
+  const InterruptGuard guard;
+  const Activity activity(console, "writing " + request.output.string());
+  write();
+  return timer.seconds();
+}
+
+void warn_dropped_cells(const std::filesystem::path& file, std::size_t count, const char* one, const char* many,
+                        Console& console) {
+  if (count > 0)
+    console.warn("{}: left out {} (the format has no place for them); write .vtu, .vtk or .msh to keep everything",
+                 file.string(), counted(count, one, many));
+}
+
+int convert_mesh(const ConvertRequest& request, Console& console) {
+  check_writable(request.output, request.overwrite);
+  Timer timer;
+  const Dataset dataset = [&] {
+    const Activity activity(console, "reading " + request.input.string());
+    return read_dataset(request.input);
+  }();
+  const double read_seconds = timer.seconds();
+  warn_of_reading(request.input, dataset.warnings, dataset.ignored_cells, console);
+  const double write_seconds =
+      timed_write(request, console, [&] { write_dataset(request.output, dataset, request.overwrite); });
+
+  const KeptArrays arrays = kept_arrays(request.output, dataset);
+  warn_dropped_arrays(request.output, arrays.dropped, ".vtu, .vtk or .msh", console);
+  const std::size_t lost_lines = dropped_lines(request.output, dataset);
+  const std::size_t lost_triangles = dropped_triangles(request.output, dataset);
+  warn_dropped_cells(request.output, lost_lines, "line", "lines", console);
+  warn_dropped_cells(request.output, lost_triangles, "triangle", "triangles", console);
+  if (is_carp_file(request.output) != is_carp_file(request.input))
+    console.warn("{}: the numbers are written as they are, but CARP files are in µm; scale them if yours differ",
+                 request.output.string());
+
+  Report report(9);
+  const std::size_t triangles = dataset.triangles.cells.size() - lost_triangles;
+  const std::size_t tets = dataset.tets.cells.size(), lines = dataset.lines.size() - lost_lines;
+  std::string cells;
+  const auto add_cells = [&](std::size_t count, const char* one, const char* many) {
+    if (count > 0) cells += ", " + counted(count, one, many);
+  };
+  add_cells(triangles, "triangle", "triangles");
+  add_cells(tets, "tetrahedron", "tetrahedra");
+  add_cells(lines, "line", "lines");
+  report.title("file", request.output.string(), counted(dataset.points.size(), "vertex", "vertices") + cells);
+  report.add({{"input", request.input.string()},
+              {"vertices", dataset.points.size()},
+              {"triangles", triangles},
+              {"tetrahedra", tets},
+              {"lines", lines},
+              {"arrays", arrays.kept},
+              {"dropped", arrays.dropped}});
+  if (!arrays.kept.empty()) report.row("arrays", "{}", join_text(arrays.kept, ", "));
+  report.times({{"read", read_seconds}, {"write", write_seconds}});
+  report.print(console);
+  return 0;
+}
+
+/// Leaves the array that is asked for, else the first, where the format holds one. Gives the names of the others.
+std::vector<std::string> leave_one_array(const ConvertRequest& request, Image& image) {
+  std::vector<std::string> dropped;
+  if (request.array.empty() && (holds_many_arrays(request.output) || image.data.all().size() < 2)) return dropped;
+  const std::string first = image.data.all().empty() ? "" : image.data.all().front().name;
+  const std::string kept = request.array.empty() ? first : image.data.require(request.array, "voxels").name;
+  for (const std::string& name : image.data.names())
+    if (name != kept) dropped.push_back(name);
+  if (kept != first) image.tensor_order.reset();  // which is that of the first
+  std::erase_if(image.data.all(), [&](const DataArray& array) { return array.name != kept; });
+  return dropped;
+}
+
+int convert_image(const ConvertRequest& request, Console& console) {
+  check_image_writable(request.output, request.overwrite);
+  Timer timer;
+  Image image = read_reported(request.input, request.raw, console);
+  const double read_seconds = timer.seconds();
+  const std::vector<std::string> dropped = about_file(request.input, [&] { return leave_one_array(request, image); });
+  const double write_seconds =
+      timed_write(request, console, [&] { write_image(request.output, image, request.overwrite); });
+  if (request.array.empty()) warn_dropped_arrays(request.output, dropped, ".vti", console);
+
+  Report report(9);
+  report.title("file", request.output.string(), fmt::format("{} voxels", join_text(image.grid.shape, " x ")));
+  report.add({{"input", request.input.string()},
+              {"shape", image.grid.shape},
+              {"arrays", image.data.names()},
+              {"dropped", dropped}});
+  report.row("arrays", "{}", join_text(image.data.names(), ", "));
+  report.times({{"read", read_seconds}, {"write", write_seconds}});
+  report.print(console);
+  return 0;
+}
+
+int run_convert(const ConvertRequest& request, Console& console) {
+  check_raw({request.input}, request.raw, console);
+  const bool image = is_image(request.input, request.raw);
+  if (image != is_image_file(request.output) && (image ? is_mesh_file(request.output) : is_image_file(request.output)))
+    throw usage_error("{} is {} and {} {} (they hold different things); choose another extension",
+                      request.input.string(), image ? "an image" : "a mesh", request.output.string(),
+                      image ? "a mesh" : "an image");
+  if (image) return convert_image(request, console);
+  refuse_on_mesh(!request.array.empty(), "--array");
+  return convert_mesh(request, console);
+}
+
+}  // namespace
+
+void declare_convert(Command& root, Console& console) {
+  Command command = root.subcommand("convert", "Write a mesh or an image in another format, with all its arrays",
+                                    "isochron convert heart.pts heart.vtu");
+  const auto request = std::make_shared<ConvertRequest>();
+  command.positional("INPUT", "A mesh or an image", into(request->input));
+  command.positional("OUTPUT", "Where it goes; the extension picks the format", into(request->output));
+  command.option("--array", "NAME", "Of an image: write this array alone (default: all, or the first of them)",
+                 into(request->array));
+  command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
+  declare_raw(command, request->raw);
+  declare_common(command, console);
+  command.action([request, &console] { return run_convert(*request, console); });
+}
+
+}  // namespace isochron::cli
