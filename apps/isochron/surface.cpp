@@ -245,6 +245,7 @@ void report_shapes(Report& report, const SurfaceRequest& request, const MeshQual
 
 /// What only the mesh of one object has to say.
 void report_own(Report& report, const ExtractedSurface& s) {
+  if (s.isovalue) report.add({{"isovalue", *s.isovalue}});
   report.add({{"seeds", s.seeds},
               {"particles", s.particles},
               {"iterations", s.iterations.size()},

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -66,6 +67,7 @@ struct ImplicitSurface {
   std::vector<float> distance;  ///< at the lattice points
   double reach = 0;             ///< values stop growing at ±reach
   std::size_t inside_count = 0;
+  std::optional<double> isovalue;  ///< that the surface is at, where the object is one of values
   std::vector<std::string> notes;  ///< what the user should know, a line each
 };
 
@@ -91,7 +93,8 @@ struct FieldOptions {
 };
 
 /// The object where values are above (below) the isovalue; values between voxels are those of the cubic spline. One
-/// value per voxel; those that are not finite count as outside, with a note. Throws InputError for an image that is
+/// value per voxel; those that are not finite count as outside, with a note. Where all values are whole numbers and
+/// voxels have the isovalue, the surface is half a step below it, with a note. Throws InputError for an image that is
 /// flat, sheared or constant, an isovalue that leaves nothing inside or nothing outside (the range is said), and an
 /// object that leaves the image when that is to be refused; and Cancelled.
 ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
@@ -269,9 +272,10 @@ struct ExtractTimes {
 /// A closed, oriented surface in world coordinates, and how it came about.
 struct ExtractedSurface {
   TriangleMesh mesh;
-  std::vector<double> sizes;  ///< the edge length wanted at each vertex
-  SizeField size_field;       ///< and everywhere around, in the lattice's frame
-  TriangleMesh isosurface;    ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
+  std::vector<double> sizes;       ///< the edge length wanted at each vertex
+  SizeField size_field;            ///< and everywhere around, in the lattice's frame
+  TriangleMesh isosurface;         ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
+  std::optional<double> isovalue;  ///< as in `ImplicitSurface`
   double expected_particles = 0;
   std::size_t seeds = 0;
   std::size_t particles = 0;  ///< before the triangulation's repair

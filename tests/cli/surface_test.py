@@ -77,6 +77,13 @@ class Surface(CliCase):
         self.assertLess(summary["distance"]["from_isosurface"]["percentile_95"], 0.15)
         self.assert_fields(self.info("a.ply"), points=summary["vertices"], triangles=summary["elements"])
 
+    def test_isovalue_that_voxels_have(self):
+        volume = self.volume("whole.nii", (21, 21, 21), lambda p: math.floor(20 - ball(p, radius=0)))
+        at, between = (self.sound(f"surface {volume} --isovalue {value} -o {value}.ply") for value in ("14", "13.5"))
+        self.assert_fields(at, isovalue=13.5, surface=between["surface"])
+        self.assert_said("14 is the value of", at["warnings"])
+        self.assertEqual(between["warnings"], [])
+
     def test_torus_has_its_handle(self):
         volume = self.volume("torus.nii.gz", (31, 31, 15), lambda p: -torus(p))
         summary = self.sound(f"surface {volume} --isovalue 0 -o a.obj", genus=1)

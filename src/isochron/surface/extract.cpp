@@ -91,6 +91,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;
+  result.isovalue = surface.isovalue;
 
   Timer timer;
   const SplineField field(surface.lattice, surface.distance, threads);

@@ -93,10 +93,12 @@ void measure(const ImageGrid& grid, const ImageBox& box, std::vector<float> leve
 /// What the values of an image are like.
 struct Values {
   std::size_t finite = 0, not_finite = 0;
+  std::size_t at_isovalue = 0;
+  bool whole = true;  ///< all finite ones are whole numbers
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
 };
 
-Values look_at(std::span<const float> values, int threads) {
+Values look_at(std::span<const float> values, double isovalue, int threads) {
   std::vector<Values> parts(static_cast<std::size_t>(threads));
   parallel_region(threads, [&](int thread, int team) {
     Values part;
@@ -107,6 +109,8 @@ Values look_at(std::span<const float> values, int threads) {
         continue;
       }
       ++part.finite;
+      part.at_isovalue += value == isovalue ? 1 : 0;
+      part.whole = part.whole && value == std::trunc(value);
       part.lowest = std::min(part.lowest, value);
       part.highest = std::max(part.highest, value);
     }
@@ -116,6 +120,8 @@ Values look_at(std::span<const float> values, int threads) {
   for (const Values& part : parts) {
     result.finite += part.finite;
     result.not_finite += part.not_finite;
+    result.at_isovalue += part.at_isovalue;
+    result.whole = result.whole && part.whole;
     result.lowest = std::min(result.lowest, part.lowest);
     result.highest = std::max(result.highest, part.highest);
   }
@@ -135,17 +141,30 @@ void check_isovalue(const Values& values, double isovalue, InsideIs inside) {
                     values.lowest, values.highest));
 }
 
+/// Among whole numbers a surface at a value that voxels have would go through all their centres; half a step lower it
+/// passes between them and the next value, with the same voxels inside.
+double between_whole_values(const Values& values, double isovalue, ImplicitSurface& surface) {
+  if (!values.whole || values.at_isovalue == 0) return isovalue;
+  const double between = isovalue - 0.5;
+  surface.notes.push_back(
+      fmt::format("the isovalue {} is the value of {} voxels: the surface is taken at {}, and they are above it",
+                  isovalue, values.at_isovalue, between));
+  return between;
+}
+
 }  // namespace
 
-ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
+ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double wanted,
                               const FieldOptions& options, const Progress& progress) {
   ImplicitSurface surface;
   const LatticeFrame whole = checked_frame(grid, values.size());
   check(options);
-  const Values seen = look_at(values, threads_of(options));
-  check_isovalue(seen, isovalue, options.inside);
+  const Values seen = look_at(values, wanted, threads_of(options));
+  check_isovalue(seen, wanted, options.inside);
   if (seen.not_finite > 0)
     surface.notes.push_back(fmt::format("{} voxels are not finite: they count as outside", seen.not_finite));
+  const double isovalue = between_whole_values(seen, wanted, surface);
+  surface.isovalue = isovalue;
 
   // Negative inside. The sign is that of the comparison in double: a value equal to the isovalue is above it.
   const bool above = options.inside == InsideIs::above;
