@@ -255,6 +255,7 @@ void report_own(Report& report, const ExtractedSurface& s) {
               {"differences", Json::array()}});
   for (const SurfaceDifference& one : s.triangulation.differences)
     report.object()["differences"].push_back(difference_json(one));
+  if (s.voxel_volume) report.add({{"voxel_volume", *s.voxel_volume}});
   report.row("particles", "{} from {} in {}{}", grouped(s.particles), counted(s.seeds, "seed", "seeds"),
              counted(s.iterations.size(), "iteration", "iterations"), s.converged ? "" : " (not settled)");
   report.row("repair", "{} added, {} removed, {} moved", grouped(s.triangulation.added),
@@ -266,6 +267,7 @@ struct Interface {
   std::size_t triangles = 0;
   double area = 0;
 };
+  if (s.voxel_volume) report.row("voxels", "volume {:.6g}", *s.voxel_volume);
 
 std::map<std::pair<std::int32_t, std::int32_t>, Interface> interfaces(const ExtractedMaterials& surface) {
   std::map<std::pair<std::int32_t, std::int32_t>, Interface> result;
@@ -299,7 +301,8 @@ void report_own(Report& report, const ExtractedMaterials& s) {
 
 void report_materials(Report& report, const ExtractedMaterials& s) {
   report.object()["materials"] = Json::array();
-  for (const std::int32_t material : s.materials) {
+  for (std::size_t i = 0; i < s.materials.size(); ++i) {
+    const std::int32_t material = s.materials[i];
     const SurfaceTopology border = surface_topology(border_of(s.mesh, s.sides, material));
     report.object()["materials"].push_back({{"label", material},
                                             {"closed", border.closed()},
@@ -308,10 +311,12 @@ void report_materials(Report& report, const ExtractedMaterials& s) {
                                             {"components", border.components.size()},
                                             {"genus", value_or_null(border.genus())},
                                             {"area", border.area},
-                                            {"volume", border.volume}});
-    report.row("material", "{}: {}{}, area {:.6g}, volume {:.6g}", material,
+                                            {"volume", border.volume},
+                                            {"voxel_volume", s.voxel_volumes[i]}});
+    report.row("material", "{}: {}{}, area {:.6g}, volume {:.6g} (voxels: {:.6g})", material,
                counted(border.components.size(), "component", "components"),
-               border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume);
+               border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume,
+               s.voxel_volumes[i]);
   }
 }
 

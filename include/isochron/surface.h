@@ -67,8 +67,9 @@ struct ImplicitSurface {
   std::vector<float> distance;  ///< at the lattice points
   double reach = 0;             ///< values stop growing at ±reach
   std::size_t inside_count = 0;
-  std::optional<double> isovalue;  ///< that the surface is at, where the object is one of values
-  std::vector<std::string> notes;  ///< what the user should know, a line each
+  std::optional<double> isovalue;      ///< that the surface is at, where the object is one of values
+  std::optional<double> voxel_volume;  ///< of the voxels inside, where the object is one of labels
+  std::vector<std::string> notes;      ///< what the user should know, a line each
 };
 
 enum class InsideIs { above, below };   ///< values at or above the isovalue, or below it
@@ -272,10 +273,10 @@ struct ExtractTimes {
 /// A closed, oriented surface in world coordinates, and how it came about.
 struct ExtractedSurface {
   TriangleMesh mesh;
-  std::vector<double> sizes;       ///< the edge length wanted at each vertex
-  SizeField size_field;            ///< and everywhere around, in the lattice's frame
-  TriangleMesh isosurface;         ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
-  std::optional<double> isovalue;  ///< as in `ImplicitSurface`
+  std::vector<double> sizes;  ///< the edge length wanted at each vertex
+  SizeField size_field;       ///< and everywhere around, in the lattice's frame
+  TriangleMesh isosurface;    ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
+  std::optional<double> isovalue, voxel_volume;  ///< as in `ImplicitSurface`
   double expected_particles = 0;
   std::size_t seeds = 0;
   std::size_t particles = 0;  ///< before the triangulation's repair
@@ -308,6 +309,7 @@ struct ExtractedMaterials {
   TriangleMesh mesh;
   std::vector<RegionSides> sides;       ///< of each triangle: the labels behind and before it
   std::vector<std::int32_t> materials;  ///< those that have triangles, ascending, without 0
+  std::vector<double> voxel_volumes;    ///< of the voxels of each of these
   std::vector<double> sizes;            ///< the edge length wanted at each vertex
   SizeField size_field;                 ///< and everywhere around, in the lattice's frame
   LatticeFrame frame;                   ///< of the lattice

@@ -124,6 +124,7 @@ class Surface(CliCase):
         half = self.sound(f"surface {volume} --label 8 -o b.ply")
         other = self.succeed_json(f"surface {volume} --label 3 -o c.ply")
         self.assert_near(half["surface"]["volume"] + other["surface"]["volume"], whole["surface"]["volume"], 0.03)
+        self.assert_near(half["surface"]["volume"], half["voxel_volume"], 0.03)
 
     def test_negative_label(self):
         volume = self.volume("labels.nii.gz", (21, 21, 21), lambda p: -1 if ball(p) < 0 else 2)

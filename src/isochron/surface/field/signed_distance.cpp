@@ -13,6 +13,7 @@
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
+#include "isochron/surface/field/volume.h"
 
 namespace isochron {
 namespace {
@@ -80,14 +81,29 @@ void cut_at_faces(const ImageGrid& grid, const ImageBox& box, int threads, Impli
   });
 }
 
-/// The distance field of a level on a box of the image; the surface's lattice is set already.
-void measure(const ImageGrid& grid, const ImageBox& box, std::vector<float> level, const FieldOptions& options,
-             const Progress& progress, ImplicitSurface& surface) {
+/// The distance field of a level; the surface's lattice is set already.
+void measure(std::vector<float> level, const FieldOptions& options, const Progress& progress,
+             ImplicitSurface& surface) {
   for_border(surface.lattice, [&](std::size_t point) { level[point] = std::max(level[point], 1e-6F); });
   surface.reach = options.reach * surface.lattice.smallest_spacing();
   surface.distance =
       signed_distance(surface.lattice, level, surface.reach, {threads_of(options), options.backend}, progress);
-  cut_at_faces(grid, box, threads_of(options), surface);
+}
+
+/// Cuts the object off at the image's faces and moves its surface in or out until it encloses as much as its voxels
+/// have. Smoothing takes from thin parts, and a spline cannot follow a distance field across them.
+void cut_with_volume_kept(const ImageGrid& grid, const ImageBox& box, int threads, ImplicitSurface& surface) {
+  const std::vector<float> distance = surface.distance;
+  const double voxel = surface.lattice.smallest_spacing();
+  const auto reach = static_cast<float>(surface.reach), least = static_cast<float>(min_level * voxel);
+  offset_for_volume(static_cast<double>(surface.inside_count), max_offset * voxel, [&](double offset) {
+    parallel_for(threads, distance.size(), [&](std::size_t v) {
+      const float d = distance[v];
+      surface.distance[v] = offset == 0 || std::abs(d) >= reach ? d : moved_level(d, static_cast<float>(offset), least);
+    });
+    cut_at_faces(grid, box, threads, surface);
+    return negative_volume(SplineField(surface.lattice, surface.distance, threads), surface.distance, threads);
+  });
 }
 
 /// What the values of an image are like.
@@ -192,7 +208,8 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
     if (std::none_of(level.begin(), level.end(), [](float value) { return value < 0; }))
       throw InputError("smoothing leaves nothing inside; smooth less");
   }
-  measure(grid, box, std::move(level), options, progress, surface);
+  measure(std::move(level), options, progress, surface);
+  cut_at_faces(grid, box, threads_of(options), surface);
   return surface;
 }
 
@@ -231,7 +248,9 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   for_box(grid, box, threads_of(options),
           [&](std::size_t point, std::size_t voxel, bool) { inside[point] = wanted_at[voxel]; });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
-  measure(grid, box, smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  measure(smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  cut_with_volume_kept(grid, box, threads_of(options), surface);
+  surface.voxel_volume = static_cast<double>(surface.inside_count) * voxel_volume(surface.lattice);
   return surface;
 }
 
