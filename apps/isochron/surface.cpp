@@ -41,6 +41,7 @@ struct SurfaceRequest {
   ExtractOptions extract;
   std::optional<std::vector<double>> size_range;
   std::optional<TetProgram> tetrahedra;
+  bool boundary = false;  ///< triangles beside the tetrahedra
   bool report = false;
   Overwrite overwrite = Overwrite::no;
 };
@@ -173,13 +174,21 @@ MeshQuality examine(const SurfaceRequest& request, const TriangleMesh& mesh, con
   return quality;
 }
 
-Dataset dataset_of(const auto& surface, const std::optional<FilledSurface>& filled) {
+Dataset dataset_of(const auto& surface, const std::optional<FilledSurface>& filled,
+                   const std::optional<RegionBoundary>& boundary) {
   constexpr bool materials = std::is_same_v<std::decay_t<decltype(surface)>, ExtractedMaterials>;
   Dataset dataset;
   if (filled) {
     dataset.points = filled->mesh.points.copy();
     dataset.tets.cells = filled->mesh.elements.copy();
-    if (materials) dataset.tets.data.set({"region", 1, filled->region});
+    if (materials || boundary) dataset.tets.data.set({"region", 1, filled->region});
+    if (boundary) {
+      dataset.triangles.cells = boundary->triangles;
+      // The number that Gmsh, CARP and Medit files have of each cell.
+      dataset.triangles.data.set({"region", 1, boundary->tag});
+      dataset.triangles.data.set({"region_a", 1, boundary->region_a});
+      dataset.triangles.data.set({"region_b", 1, boundary->region_b});
+    }
     return dataset;
   }
   dataset.points = surface.mesh.points.copy();
@@ -246,6 +255,8 @@ void report_shapes(Report& report, const SurfaceRequest& request, const MeshQual
 
 /// What only the mesh of one object has to say.
 void report_own(Report& report, const ExtractedSurface& s) {
+  if (s.isovalue) report.add({{"isovalue", *s.isovalue}});
+  if (s.voxel_volume) report.add({{"voxel_volume", *s.voxel_volume}});
   report.add({{"seeds", s.seeds},
               {"particles", s.particles},
               {"iterations", s.iterations.size()},
@@ -257,25 +268,51 @@ void report_own(Report& report, const ExtractedSurface& s) {
     report.object()["differences"].push_back(difference_json(one));
   report.row("particles", "{} from {} in {}{}", grouped(s.particles), counted(s.seeds, "seed", "seeds"),
              counted(s.iterations.size(), "iteration", "iterations"), s.converged ? "" : " (not settled)");
+  if (s.voxel_volume) report.row("voxels", "volume {:.6g}", *s.voxel_volume);
   report.row("repair", "{} added, {} removed, {} moved", grouped(s.triangulation.added),
              grouped(s.triangulation.removed), grouped(s.triangulation.moved));
 }
 
-/// Triangles between two labels, the smaller first.
+/// Triangles between two labels.
 struct Interface {
   std::size_t triangles = 0;
   double area = 0;
+
+  void add(const TriangleMesh& mesh, const TriangleMesh::Element& triangle) {
+    const Vec3d first = mesh.point(triangle[0]);
+    area += 0.5 * norm(cross(mesh.point(triangle[1]) - first, mesh.point(triangle[2]) - first));
+    ++triangles;
+  }
 };
 
+/// By pairs of labels, the smaller first.
 std::map<std::pair<std::int32_t, std::int32_t>, Interface> interfaces(const ExtractedMaterials& surface) {
   std::map<std::pair<std::int32_t, std::int32_t>, Interface> result;
-  for (std::size_t t = 0; t < surface.sides.size(); ++t) {
-    Interface& one = result[std::minmax(surface.sides[t].behind, surface.sides[t].before)];
-    const auto x = corner_points(surface.mesh, ElementId(t));
-    one.area += 0.5 * norm(cross(x[1] - x[0], x[2] - x[0]));
-    ++one.triangles;
-  }
+  for (std::size_t t = 0; t < surface.sides.size(); ++t)
+    result[std::minmax(surface.sides[t].behind, surface.sides[t].before)].add(surface.mesh, surface.mesh.elements[t]);
   return result;
+}
+
+/// The tags of the triangles that are written beside tetrahedra.
+void report_boundary(Report& report, const TriangleMesh& mesh, const RegionBoundary& boundary) {
+  struct Tagged : Interface {
+    std::int32_t a = 0, b = 0;
+  };
+  std::map<std::int32_t, Tagged> tags;
+  for (std::size_t t = 0; t < boundary.triangles.size(); ++t) {
+    Tagged& one = tags[boundary.tag[t]];
+    one.add(mesh, boundary.triangles[t]);
+    one.a = boundary.region_a[t];
+    one.b = boundary.region_b[t];
+  }
+  report.object()["boundary"] = Json::array();
+  for (const auto& [tag, one] : tags) {
+    report.object()["boundary"].push_back(
+        {{"tag", tag}, {"region_a", one.a}, {"region_b", one.b}, {"triangles", one.triangles}, {"area", one.area}});
+    report.row("boundary", "tag {}: {} between {} and {}, area {:.6g}", tag,
+               counted(one.triangles, "triangle", "triangles"), one.a, one.b == 0 ? "outside" : std::to_string(one.b),
+               one.area);
+  }
 }
 
 /// What only the mesh of materials has to say.
@@ -299,7 +336,8 @@ void report_own(Report& report, const ExtractedMaterials& s) {
 
 void report_materials(Report& report, const ExtractedMaterials& s) {
   report.object()["materials"] = Json::array();
-  for (const std::int32_t material : s.materials) {
+  for (std::size_t i = 0; i < s.materials.size(); ++i) {
+    const std::int32_t material = s.materials[i];
     const SurfaceTopology border = surface_topology(border_of(s.mesh, s.sides, material));
     report.object()["materials"].push_back({{"label", material},
                                             {"closed", border.closed()},
@@ -308,10 +346,12 @@ void report_materials(Report& report, const ExtractedMaterials& s) {
                                             {"components", border.components.size()},
                                             {"genus", value_or_null(border.genus())},
                                             {"area", border.area},
-                                            {"volume", border.volume}});
-    report.row("material", "{}: {}{}, area {:.6g}, volume {:.6g}", material,
+                                            {"volume", border.volume},
+                                            {"voxel_volume", s.voxel_volumes[i]}});
+    report.row("material", "{}: {}{}, area {:.6g}, volume {:.6g} (voxels: {:.6g})", material,
                counted(border.components.size(), "component", "components"),
-               border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume);
+               border.closed() && border.manifold() ? "" : " (not closed)", border.area, border.volume,
+               s.voxel_volumes[i]);
   }
 }
 
@@ -349,14 +389,19 @@ int finish(const SurfaceRequest& request, const Surface& s, const LatticeFrame& 
   Timer timer;
   const std::optional<FilledSurface> filled = fill(request, s, frame, sides, console);
   const double tetrahedra_seconds = timer.seconds();
+  std::optional<RegionBoundary> boundary;
+  if (request.boundary)
+    boundary = region_boundary(
+        s.mesh, sides.empty() ? std::vector<RegionSides>(s.mesh.elements.size(), RegionSides{1, 0}) : sides);
   const MeshQuality quality = examine(request, s.mesh, s.isosurface, console);
   Report shapes(10);  // what takes long comes before the files: an interrupt leaves none
   if constexpr (materials) report_materials(shapes, s);
+  if (boundary) report_boundary(shapes, s.mesh, *boundary);
   report_shapes(shapes, request, quality, filled, tetrahedra_seconds, console);
   timer.restart();
   {
     const Activity activity(console, "writing " + request.output.string());
-    const Dataset dataset = dataset_of(s, filled);
+    const Dataset dataset = dataset_of(s, filled, boundary);
     check_interrupted();
     write_dataset(request.output, dataset, request.overwrite);
     warn_of_dropped(request, dataset, console);
@@ -450,6 +495,8 @@ void check_request(SurfaceRequest& request) {
     throw UsageError("--inside is for --isovalue (labels have no order); leave it out");
   if (request.materials && request.extract.seeds > 0)
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
+  if (request.boundary && !request.tetrahedra)
+    throw UsageError("--boundary is for --tetrahedra (without them all that is written is the boundary); leave it out");
   SizingOptions& sizing = request.extract.sizing;
   if (sizing.uniform > 0 && !request.of_varying_sizes.empty())
     throw usage_error("{}: nothing to do beside --uniform (which makes all edges equally long); leave it out",
@@ -479,7 +526,7 @@ std::set<std::int32_t> parse_materials(const std::string& text) {
 void check_holds_cells(const SurfaceRequest& request) {
   Dataset one;
   if (request.tetrahedra) one.tets.cells.resize(1);
-  else one.triangles.cells.resize(1);
+  if (!request.tetrahedra || request.boundary) one.triangles.cells.resize(1);
   check_holds(request.output, one);
 }
 
@@ -564,6 +611,8 @@ void declare_surface(Command& root, Console& console) {
                  Need::required);
   command.option("--tetrahedra", "PROGRAM", "Fill the surface by netgen, tetgen or gmsh, and write tetrahedra instead",
                  [request](const std::string& text) { request->tetrahedra = tet_program_of(text); });
+  command.flag("--boundary", "Write the triangles around and between regions beside tetrahedra, with tags",
+               request->boundary);
   command.option("--picture", "PNG", "Draw the mesh, coloured by the shapes of its elements, with a histogram",
                  into(request->picture));
   command.flag("--report", "Measure distances to the isosurface and show histograms too", request->report);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -66,7 +67,9 @@ struct ImplicitSurface {
   std::vector<float> distance;  ///< at the lattice points
   double reach = 0;             ///< values stop growing at ±reach
   std::size_t inside_count = 0;
-  std::vector<std::string> notes;  ///< what the user should know, a line each
+  std::optional<double> isovalue;      ///< that the surface is at, where the object is one of values
+  std::optional<double> voxel_volume;  ///< of the voxels inside, where the object is one of labels
+  std::vector<std::string> notes;      ///< what the user should know, a line each
 };
 
 enum class InsideIs { above, below };   ///< values at or above the isovalue, or below it
@@ -91,7 +94,8 @@ struct FieldOptions {
 };
 
 /// The object where values are above (below) the isovalue; values between voxels are those of the cubic spline. One
-/// value per voxel; those that are not finite count as outside, with a note. Throws InputError for an image that is
+/// value per voxel; those that are not finite count as outside, with a note. Where all values are whole numbers and
+/// voxels have the isovalue, the surface is half a step below it, with a note. Throws InputError for an image that is
 /// flat, sheared or constant, an isovalue that leaves nothing inside or nothing outside (the range is said), and an
 /// object that leaves the image when that is to be refused; and Cancelled.
 ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
@@ -272,6 +276,7 @@ struct ExtractedSurface {
   std::vector<double> sizes;  ///< the edge length wanted at each vertex
   SizeField size_field;       ///< and everywhere around, in the lattice's frame
   TriangleMesh isosurface;    ///< of the field, in world coordinates; see `ExtractOptions::isosurface`
+  std::optional<double> isovalue, voxel_volume;  ///< as in `ImplicitSurface`
   double expected_particles = 0;
   std::size_t seeds = 0;
   std::size_t particles = 0;  ///< before the triangulation's repair
@@ -304,6 +309,7 @@ struct ExtractedMaterials {
   TriangleMesh mesh;
   std::vector<RegionSides> sides;       ///< of each triangle: the labels behind and before it
   std::vector<std::int32_t> materials;  ///< those that have triangles, ascending, without 0
+  std::vector<double> voxel_volumes;    ///< of the voxels of each of these
   std::vector<double> sizes;            ///< the edge length wanted at each vertex
   SizeField size_field;                 ///< and everywhere around, in the lattice's frame
   LatticeFrame frame;                   ///< of the lattice

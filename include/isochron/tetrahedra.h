@@ -65,6 +65,15 @@ struct RegionSides {
 FilledSurface tetrahedralize_regions(const TriangleMesh& surface, std::span<const RegionSides> sides,
                                      const TetOptions& options, const Progress& progress = {});
 
+/// The triangles around and between regions, for boundary conditions. They name the points of the surface, which are
+/// the first of a filled one.
+struct RegionBoundary {
+  std::vector<TriangleMesh::Element> triangles;  ///< seen counter-clockwise from outside of `region_a`
+  std::vector<std::int32_t> region_a, region_b;  ///< the smaller label and the other one; 0 as b: outside
+  std::vector<std::int32_t> tag;                 ///< one per pair of regions, above all labels
+};
+RegionBoundary region_boundary(const TriangleMesh& surface, std::span<const RegionSides> sides);
+
 /// Points in a box, each some `size` from the next, with the size that is wanted there. Sizes are positive lengths and
 /// should change slowly (by less than their own value across it). At most `most` points; throws UsageError where there
 /// would be more.

@@ -88,6 +88,8 @@ py::dict packed(ExtractedSurface&& surface) {
   stats["iterations"] = surface.iterations.size();
   stats["converged"] = surface.converged;
   stats["backend"] = name_of(surface.backend);
+  if (surface.isovalue) stats["isovalue"] = *surface.isovalue;
+  if (surface.voxel_volume) stats["voxel_volume"] = *surface.voxel_volume;
   result["stats"] = stats;
   put_mesh(result, std::move(surface.mesh));
   result["sizes"] = array_on(std::move(surface.sizes));

@@ -77,6 +77,13 @@ class Surface(CliCase):
         self.assertLess(summary["distance"]["from_isosurface"]["percentile_95"], 0.15)
         self.assert_fields(self.info("a.ply"), points=summary["vertices"], triangles=summary["elements"])
 
+    def test_isovalue_that_voxels_have(self):
+        volume = self.volume("whole.nii", (21, 21, 21), lambda p: math.floor(20 - ball(p, radius=0)))
+        at, between = (self.sound(f"surface {volume} --isovalue {value} -o {value}.ply") for value in ("14", "13.5"))
+        self.assert_fields(at, isovalue=13.5, surface=between["surface"])
+        self.assert_said("14 is the value of", at["warnings"])
+        self.assertEqual(between["warnings"], [])
+
     def test_torus_has_its_handle(self):
         volume = self.volume("torus.nii.gz", (31, 31, 15), lambda p: -torus(p))
         summary = self.sound(f"surface {volume} --isovalue 0 -o a.obj", genus=1)
@@ -117,6 +124,7 @@ class Surface(CliCase):
         half = self.sound(f"surface {volume} --label 8 -o b.ply")
         other = self.succeed_json(f"surface {volume} --label 3 -o c.ply")
         self.assert_near(half["surface"]["volume"] + other["surface"]["volume"], whole["surface"]["volume"], 0.03)
+        self.assert_near(half["surface"]["volume"], half["voxel_volume"], 0.03)
 
     def test_negative_label(self):
         volume = self.volume("labels.nii.gz", (21, 21, 21), lambda p: -1 if ball(p) < 0 else 2)
@@ -282,6 +290,40 @@ class Surface(CliCase):
         self.assert_fields(found, tetrahedra=summary["tetrahedra"]["elements"], triangles=0)
         self.assert_fields(found["arrays"][0], name="region", on="tetrahedra", min=3, max=8)
         self.assert_solvable("a.msh")
+
+    def test_boundary_beside_tetrahedra(self):
+        summary = self.fill(self.half_balls(), "--materials 3,8 -o a.msh --boundary")
+        found = {(one["region_a"], one["region_b"]): one for one in summary["boundary"]}
+        self.assertEqual(sorted(found), [(3, 0), (3, 8), (8, 0)])
+        self.assertEqual(sorted(one["tag"] for one in found.values()), [9, 10, 11])
+        self.assert_fields(self.info("a.msh"), triangles=summary["elements"],
+                           tetrahedra=summary["tetrahedra"]["elements"])
+        self.assert_solvable("a.msh")
+        # Every triangle is a face of tetrahedra of its two regions, and all faces of only one of them are there.
+        lines = self.read_text("a.msh").splitlines()
+        first = lines.index("$Elements") + 2
+        elements = [list(map(int, line.split())) for line in lines[first:lines.index("$EndElements")]]
+        faces = {}
+        for _, kind, _, physical, _, *corners in elements:
+            if kind == 4:
+                for face in itertools.combinations(sorted(corners), 3):
+                    faces.setdefault(face, []).append(physical)
+        pairs = {one["tag"]: pair for pair, one in found.items()}
+        triangles = {}
+        for _, kind, _, physical, _, *corners in elements:
+            if kind == 2:
+                triangles[tuple(sorted(corners))] = pairs[physical]
+        self.assertEqual(triangles, {face: (min(of), max(of) if len(of) > 1 else 0) for face, of in faces.items()
+                                     if len(set(of)) > 1 or len(of) == 1})
+
+    def test_boundary_of_one_object(self):
+        summary = self.fill("ball.nii", "--isovalue 0 -o a.vtu --boundary")
+        self.assertEqual(len(summary["boundary"]), 1)
+        one = summary["boundary"][0]
+        self.assert_fields(one, tag=2, region_a=1, region_b=0, triangles=summary["elements"])
+        self.assert_near(one["area"], summary["surface"]["area"], 1e-9)
+        self.assert_fields(self.info("a.vtu"), triangles=summary["elements"])
+        self.expect(2, "surface ball.nii --isovalue 0 -o b.vtu --boundary", words=("--boundary", "--tetrahedra"))
 
     def test_bad_materials(self):
         volume = self.half_balls()

@@ -171,6 +171,26 @@ TEST(FromIsovalue, BorderIsFlatWhateverTheValuesThere) {
   }
 }
 
+// Through the centres of all voxels with that value the surface would be a foam.
+TEST(FromIsovalue, PassesBetweenWholeValues) {
+  const ImageGrid grid{{24, 24, 24}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
+  auto values = sampled(grid, [](Vec3d p) { return std::floor(20 - norm(p - Vec3d{11.4, 11.6, 11.5})); });
+  for (const InsideIs inside : {InsideIs::above, InsideIs::below}) {
+    FieldOptions options;
+    options.inside = inside;
+    const ImplicitSurface between = from_isovalue(grid, values, 12.5, options);
+    EXPECT_EQ(between.isovalue, 12.5);
+    const ImplicitSurface surface = from_isovalue(grid, values, 13, options);
+    EXPECT_EQ(surface.isovalue, 12.5);
+    EXPECT_EQ(surface.distance, between.distance);
+    EXPECT_EQ(surface.inside_count, between.inside_count);
+    ASSERT_EQ(surface.notes.size(), between.notes.size() + 1);
+    EXPECT_THAT(surface.notes[0], HasSubstr("the isovalue 13 is the value of"));
+  }
+  values[0] += 0.25F;
+  EXPECT_EQ(from_isovalue(grid, values, 13).isovalue, 13);
+}
+
 TEST(FromIsovalue, SaysWhatIsWrong) {
   ImageGrid grid{{8, 8, 8}, {}, {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{0, 0, 1}}};
   auto values = sampled(grid, [](Vec3d p) { return p.x; });

@@ -319,5 +319,19 @@ TEST_F(OtherProgram, AnswersAreChecked) {
   expect_error(answer_with([](TetAnswer& a) { a.points.back() = {2, 0, 0}; }), "the tetrahedra");
 }
 
+TEST(RegionBoundary, FacesOutOfTheSmallerLabelAndHasATagPerPair) {
+  TriangleMesh surface;
+  surface.points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+  const std::array<VertexId, 3> triangle{VertexId(0), VertexId(1), VertexId(2)};
+  const std::array<VertexId, 3> turned{VertexId(0), VertexId(2), VertexId(1)};
+  surface.elements = {triangle, triangle, triangle, triangle, triangle};
+  const std::vector<RegionSides> sides{{4, 0}, {0, 4}, {4, 7}, {7, 4}, {0, 7}};
+  const RegionBoundary boundary = region_boundary(surface, sides);
+  EXPECT_THAT(boundary.triangles, ::testing::ElementsAre(triangle, turned, triangle, turned, turned));
+  EXPECT_THAT(boundary.region_a, ::testing::ElementsAre(4, 4, 4, 4, 7));
+  EXPECT_THAT(boundary.region_b, ::testing::ElementsAre(0, 0, 7, 7, 0));
+  EXPECT_THAT(boundary.tag, ::testing::ElementsAre(8, 8, 9, 9, 10));
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron

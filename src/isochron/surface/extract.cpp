@@ -1,6 +1,7 @@
 #include "isochron/surface/extract.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,9 +12,11 @@
 #include "isochron/error.h"
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/sizing.h"
+#include "isochron/surface/field/volume.h"
 #include "isochron/surface/particles/relax.h"
 #include "isochron/surface/particles/seeds.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/surface/triangulate/mesh_volume.h"
 #include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
@@ -85,12 +88,30 @@ std::size_t extract_bytes(double particles, const Lattice& lattice) {
                                   static_cast<double>(lattice.point_count()) * bytes_per_point);
 }
 
+namespace {
+
+void keep_volume(const Lattice& lattice, int threads, ExtractedSurface& result) {
+  const double volume = *result.voxel_volume;
+  constexpr std::int32_t object = 1;
+  const std::vector<RegionSides> sides(result.mesh.elements.size(), RegionSides{object, 0});
+  move_to_volumes(sides, {{object, volume}}, max_volume_move(lattice), threads, result.mesh);
+  const double share = enclosed_volumes(result.mesh, sides)[object] / volume;
+  if (std::abs(share - 1) > max_volume_change && volume > few_voxels * voxel_volume(lattice))
+    result.notes.push_back(
+        fmt::format("the mesh has {:.0f} % {} volume than the voxels; ask for smaller triangles or smooth less",
+                    100 * std::abs(share - 1), share > 1 ? "more" : "less"));
+}
+
+}  // namespace
+
 ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   require_delaunay();
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;
+  result.isovalue = surface.isovalue;
+  result.voxel_volume = surface.voxel_volume;
 
   Timer timer;
   const SplineField field(surface.lattice, surface.distance, threads);
@@ -127,6 +148,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   triangle_options.expected = &result.isosurface;
   result.mesh = triangulate(field, size, std::move(particles.positions), triangle_options, &result.triangulation,
                             begin("triangles"));
+  if (result.voxel_volume) keep_volume(surface.lattice, threads, result);
   result.times.triangulating = timer.seconds();
 
   for (SurfaceDifference& difference : result.triangulation.differences)

@@ -18,4 +18,7 @@ std::size_t extract_bytes(double particles, const Lattice& lattice);
 /// Throws InputError when more particles are expected than `most` (0: any number) or than memory holds.
 void check_particle_count(double expected, const Lattice& lattice, std::size_t most);
 
+/// How far corners are moved at the most for volumes: a tenth of a voxel.
+inline double max_volume_move(const Lattice& lattice) { return 0.1 * lattice.smallest_spacing(); }
+
 }  // namespace isochron

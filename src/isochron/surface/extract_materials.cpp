@@ -22,6 +22,7 @@
 #include "isochron/surface/triangulate/compare.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/material_samples.h"
+#include "isochron/surface/triangulate/mesh_volume.h"
 #include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron {
@@ -197,6 +198,17 @@ SizeField material_sizes(const Materials& materials, const MultiLabelField& fiel
   return result;
 }
 
+void keep_volumes(const Materials& materials, const Lattice& lattice, int threads, ExtractedMaterials& result) {
+  const double voxel = voxel_volume(lattice);
+  LabelVolumes wanted;
+  for (const std::int32_t label : materials.labels) wanted[label] += voxel;
+  wanted.erase(0);
+  move_to_volumes(result.sides, wanted, max_volume_move(lattice), threads, result.mesh);
+  for (const std::int32_t label : result.materials) result.voxel_volumes.push_back(wanted[label]);
+  std::string note = volume_note(enclosed_volumes(result.mesh, result.sides), wanted, voxel);
+  if (!note.empty()) result.notes.push_back(std::move(note));
+}
+
 void note_what_is_missing(const Materials& asked, ExtractedMaterials& result) {
   for (const std::int32_t label : asked.present)
     if (!std::binary_search(result.materials.begin(), result.materials.end(), label))
@@ -265,6 +277,7 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
   found.erase(0);
   result.materials.assign(found.begin(), found.end());
   result.mesh = std::move(surface.mesh);
+  keep_volumes(materials, field.lattice(), threads, result);
   for (const Vec3d& p : result.mesh.points) result.sizes.push_back(size.view().size(p));
   timer.restart();
   result.differences = material_differences(field, result.mesh, result.sides, threads, begin("comparison"));

@@ -14,7 +14,6 @@ namespace {
 
 constexpr int window =
     static_cast<int>(farthest_level);  // voxels that face distances are looked for in, along each axis
-constexpr float least = 0.02F;         // of the level, so that signs are clear
 constexpr float max_move = 0.5F;       // voxels
 constexpr int rounds = 5;
 
@@ -82,24 +81,9 @@ std::vector<float> face_distances(const Lattice& lattice, std::span<const std::u
   return result;
 }
 
-void gaussian(const Lattice& lattice, const std::vector<float>& weights, int threads, std::vector<float>& values) {
-  const int radius = static_cast<int>(weights.size()) - 1;
-  for (int a = 0; a < 3; ++a) {
-    along_axis(lattice, a, radius, threads, values,
-               [&](const float* in, std::size_t width, std::size_t count, float* out) {
-                 for (std::size_t c = 0; c < count; ++c) out[c] = weights[0] * in[size_of(radius) * width + c];
-                 for (int d = 1; d <= radius; ++d) {
-                   const float weight = weights[size_of(d)];
-                   const float *before = in + size_of(radius - d) * width, *behind = in + size_of(radius + d) * width;
-                   for (std::size_t c = 0; c < count; ++c) out[c] += weight * (before[c] + behind[c]);
-                 }
-               });
-  }
-}
-
 }  // namespace
 
-void smooth(const Lattice& lattice, double width, int threads, std::vector<float>& values) {
+void gaussian(const Lattice& lattice, double width, int threads, std::vector<float>& values) {
   if (!(width <= max_smoothing))
     throw UsageError(fmt::format("a smoothing over {:g} voxels is too wide; give at most {:g}", width, max_smoothing));
   std::vector<float> weights(size_of(static_cast<int>(std::ceil(3 * width))) + 1);
@@ -110,9 +94,25 @@ void smooth(const Lattice& lattice, double width, int threads, std::vector<float
     sum += (d == 0 ? 1 : 2) * weights[d];
   }
   for (float& weight : weights) weight /= sum;
-  gaussian(lattice, weights, threads, values);
+  const int radius = static_cast<int>(weights.size()) - 1;
+  for (int a = 0; a < 3; ++a) {
+    along_axis(lattice, a, radius, threads, values,
+               [&](const float* in, std::size_t side_by_side, std::size_t count, float* out) {
+                 for (std::size_t c = 0; c < count; ++c) out[c] = weights[0] * in[size_of(radius) * side_by_side + c];
+                 for (int d = 1; d <= radius; ++d) {
+                   const float weight = weights[size_of(d)];
+                   const float *before = in + size_of(radius - d) * side_by_side,
+                               *behind = in + size_of(radius + d) * side_by_side;
+                   for (std::size_t c = 0; c < count; ++c) out[c] += weight * (before[c] + behind[c]);
+                 }
+               });
+  }
+}
+
+void smooth(const Lattice& lattice, double width, int threads, std::vector<float>& values) {
+  gaussian(lattice, width, threads, values);
   std::vector<float> twice = values;
-  gaussian(lattice, weights, threads, twice);
+  gaussian(lattice, width, threads, twice);
   parallel_for(threads, values.size(), [&](std::size_t v) { values[v] = 2 * values[v] - twice[v]; });
 }
 
@@ -125,7 +125,7 @@ std::vector<float> smoothed_level(const Lattice& lattice, std::span<const std::u
     smooth(lattice, width, threads, level);
     parallel_for(threads, level.size(), [&](std::size_t v) {
       level[v] = std::clamp(level[v], faces[v] - max_move, faces[v] + max_move);
-      level[v] = inside[v] != 0 ? std::min(level[v], -least) : std::max(level[v], least);
+      level[v] = inside[v] != 0 ? std::min(level[v], -min_level) : std::max(level[v], min_level);
     });
   }
   return level;

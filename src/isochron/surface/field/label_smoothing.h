@@ -24,6 +24,12 @@ std::vector<float> smoothed_level(const Lattice& lattice, std::span<const std::u
 /// Where `smoothed_level` stops growing.
 constexpr float farthest_level = 5;
 
+/// The least that levels at voxels are, so that signs are clear.
+constexpr float min_level = 0.02F;
+
+/// Convolves values with a Gaussian of `width` points along each axis.
+void gaussian(const Lattice& lattice, double width, int threads, std::vector<float>& values);
+
 /// Convolves values with a Gaussian of `width` points along each axis and again with its complement: 2G − G∗G, which
 /// leaves quadratic functions as they are.
 void smooth(const Lattice& lattice, double width, int threads, std::vector<float>& values);

@@ -42,6 +42,9 @@ struct LatticeView {
   }
 };
 
+/// Of the box around one point.
+inline double voxel_volume(const Lattice& lattice) { return lattice.spacing.x * lattice.spacing.y * lattice.spacing.z; }
+
 /// `value(position)` at every point, by slices on several threads.
 template <class Value>
 std::vector<float> values_on(const Lattice& lattice, int threads, const Value& value) {

@@ -14,6 +14,7 @@
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
+#include "isochron/surface/field/volume.h"
 
 namespace isochron {
 namespace {
@@ -64,14 +65,16 @@ MultiLabelField::MultiLabelField(const ImageGrid& image, std::span<const std::in
     if (in_image) indices[point] = index_of(image_labels[voxel]);
   });
   count_contacts(indices);
+  std::vector<Levels> levels;
   for (Index label = 0; label < labels_.size(); ++label) {
-    progress.update(static_cast<double>(label) / static_cast<double>(labels_.size()));
-    add_part(indices, label, options);
+    progress.update(0.5 * static_cast<double>(label) / static_cast<double>(labels_.size()));
+    levels.push_back(add_part(indices, label, options));
   }
+  keep_volumes(indices, levels, threads_of(options), progress);
   progress.update(1);
 }
 
-void MultiLabelField::add_part(const Indices& indices, Index label, const FieldOptions& options) {
+MultiLabelField::Levels MultiLabelField::add_part(const Indices& indices, Index label, const FieldOptions& options) {
   ImageGrid grid;  // the lattice, as an image to cut from
   for (int a = 0; a < 3; ++a) {
     grid.shape[a] = static_cast<std::uint32_t>(lattice_.shape[a]);
@@ -90,9 +93,117 @@ void MultiLabelField::add_part(const Indices& indices, Index label, const FieldO
   for_box(grid, box, 1, [&](std::size_t point, std::size_t v, bool) { inside[point] = indices[v] == label ? 1 : 0; });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
   const int threads = threads_of(options);
-  const std::vector<float> level = smoothed_level(part, inside, width, threads);
-  parts_.push_back({lattice_.position(box.from[0], box.from[1], box.from[2]),
+  Levels level = smoothed_level(part, inside, width, threads);
+  parts_.push_back({box.from, lattice_.position(box.from[0], box.from[1], box.from[2]),
                     lattice_.position(box.to[0] - 1, box.to[1] - 1, box.to[2] - 1), SplineField(part, level, threads)});
+  return level;
+}
+
+/// Adds to `volumes` what each label has of a cell whose corners do not all have the same one.
+void MultiLabelField::add_mixed_cell(const Indices& indices, const std::array<int, 3>& cell,
+                                     std::span<double> volumes) const {
+  std::array<Index, 8> present;
+  for (int corner = 0; corner < 8; ++corner)
+    present[corner] =
+        indices[lattice_.index(cell[0] + (corner & 1), cell[1] + (corner >> 1 & 1), cell[2] + (corner >> 2))];
+  std::sort(present.begin(), present.end());
+  const auto end = std::unique(present.begin(), present.end());
+  std::array<CellValues, 8> levels;
+  for (auto label = present.begin(); label != end; ++label) {
+    const Part& part = parts_[*label];
+    levels[label - present.begin()] =
+        cell_values(part.field, cell[0] - part.from[0], cell[1] - part.from[1], cell[2] - part.from[2]);
+  }
+  const auto outside = std::find(present.begin(), end, outside_);
+  for (auto own = present.begin(); own != end; ++own) {
+    if (own == outside) continue;
+    CellValues border;
+    for (std::size_t p = 0; p < border.size(); ++p) {
+      float others = std::numeric_limits<float>::infinity();
+      for (auto other = present.begin(); other != end; ++other)
+        if (other != own && other != outside) others = std::min(others, levels[other - present.begin()][p]);
+      border[p] = 0.5F * (levels[own - present.begin()][p] - others);
+      if (outside != end) border[p] = std::max(border[p], -levels[outside - present.begin()][p]);
+    }
+    volumes[*own] += negative_share(border);
+  }
+}
+
+/// Of all labels but outside, in voxels.
+std::vector<double> MultiLabelField::volumes(const Indices& indices, int threads) const {
+  const std::size_t count = labels_.size(), slices = static_cast<std::size_t>(lattice_.shape[2]) - 1;
+  std::vector<double> by_slice(count * slices, 0);  // added up in order, whatever the threads
+  parallel_for(threads, slices, [&](std::size_t slice) {
+    const int k = static_cast<int>(slice);
+    const std::span<double> sums = std::span(by_slice).subspan(slice * count, count);
+    for (int j = 0; j + 1 < lattice_.shape[1]; ++j)
+      for (int i = 0; i + 1 < lattice_.shape[0]; ++i) {
+        const std::uint16_t first = indices[lattice_.index(i, j, k)];
+        bool same = true;
+        for (int corner = 1; corner < 8; ++corner)
+          same &= indices[lattice_.index(i + (corner & 1), j + (corner >> 1 & 1), k + (corner >> 2))] == first;
+        if (same) ++sums[first];
+        else add_mixed_cell(indices, {i, j, k}, sums);
+      }
+  });
+  std::vector<double> result(count, 0);
+  for (std::size_t i = 0; i < by_slice.size(); ++i) result[i % count] += by_slice[i];
+  return result;
+}
+
+/// The fields of levels moved by so much, in voxels. That of outside is moved by what its neighbours are, with smooth
+/// steps from one to the next.
+void MultiLabelField::move_borders(const Indices& indices, const std::vector<Levels>& levels,
+                                   const std::vector<double>& offsets, int threads) {
+  constexpr double step_width = 1;  // voxels
+  Levels inward(indices.size()), weight(indices.size());
+  parallel_for(threads, indices.size(), [&](std::size_t v) {
+    inward[v] = indices[v] == outside_ ? 0 : static_cast<float>(-offsets[indices[v]]);
+    weight[v] = indices[v] == outside_ ? 0 : 1;
+  });
+  gaussian(lattice_, step_width, threads, inward);
+  gaussian(lattice_, step_width, threads, weight);
+  for (Index label = 0; label < labels_.size(); ++label) {
+    Levels moved = levels[label];
+    const auto offset = static_cast<float>(offsets[label]);
+    parallel_for(threads, moved.size(), [&](std::size_t v) {
+      if (label != outside_) moved[v] = moved_level(moved[v], offset, min_level);
+      else if (weight[v] > 0) moved[v] = moved_level(moved[v], inward[v] / weight[v], min_level);
+    });
+    parts_[label].field = SplineField(Lattice(parts_[label].field.lattice()), moved, threads);
+  }
+}
+
+/// Moves borders until each label encloses as much as its voxels have.
+void MultiLabelField::keep_volumes(const Indices& indices, const std::vector<Levels>& levels, int threads,
+                                   const Progress& progress) {
+  constexpr int max_steps = 8;
+  constexpr double face_area = 2.0 / 3;  // of the smooth surface, for a face of its staircase
+  std::vector<SharedBorder> borders;     // those between two labels move by half of what these move apart
+  for (const auto& [a, b, faces] : contacts_)
+    borders.push_back({a, b, face_area * static_cast<double>(faces) * (a == outside_ || b == outside_ ? 1 : 0.5)});
+  std::vector<double> wanted(labels_.size(), 0), offsets(wanted), before(wanted), gain(labels_.size(), 1);
+  for (const std::uint16_t label : indices) ++wanted[label];
+  for (int step = 0;; ++step) {
+    progress.update(0.5 + 0.5 * step / max_steps);
+    std::vector<double> growth = volumes(indices, threads);
+    double worst = 0;
+    for (Index label = 0; label < growth.size(); ++label) {
+      growth[label] = label == outside_ ? 0 : wanted[label] - growth[label];
+      if (label != outside_ && wanted[label] > few_voxels)
+        worst = std::max(worst, std::abs(growth[label]) / wanted[label]);
+    }
+    if (worst <= volume_tolerance || step == max_steps) return;
+    const std::vector<double> change = offsets_for_growth(borders, outside_, growth);
+    for (Index label = 0; label < offsets.size(); ++label) {
+      // Thin labels grow by more than the area of their borders says, and small ones by less: as they did before.
+      const double done = before[label] - growth[label];
+      if (done != 0) gain[label] = std::clamp(gain[label] * std::clamp(before[label] / done, 0.3, 2.0), 0.1, 4.0);
+      offsets[label] = std::clamp(offsets[label] + gain[label] * change[label], -max_offset, max_offset);
+    }
+    before = growth;
+    move_borders(indices, levels, offsets, threads);
+  }
 }
 
 void MultiLabelField::count_contacts(const Indices& indices) {

@@ -1,6 +1,7 @@
 // All materials of a label map at once, with smooth surfaces between them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -15,8 +16,9 @@ namespace isochron {
 
 /// A smooth level field for each label of an image: negative where the label is, in voxels. Outside is where its own
 /// field is negative, and elsewhere the material is the one whose field is lowest; at the voxels' centres that is the
-/// image's label. So the outer surface is that of all materials together, without a groove where two of them meet at
-/// it. Each field is kept only around its label's voxels, beyond which it is `farthest_level` (label_smoothing.h).
+/// image's label. Each label encloses as much as its voxels have. So the outer surface is that of all materials
+/// together, without a groove where two of them meet at it. Each field is kept only around its label's voxels, beyond
+/// which it is `farthest_level` (label_smoothing.h).
 class MultiLabelField {
  public:
   /// The place of a label in `labels()`.
@@ -69,7 +71,8 @@ class MultiLabelField {
  private:
   /// The part of the lattice that a field is kept on.
   struct Part {
-    Vec3d lower, upper;  // positions of its first and last points
+    std::array<int, 3> from;  // the lattice's indices of its first point
+    Vec3d lower, upper;       // positions of its first and last points
     SplineField field;
     [[nodiscard]] bool holds(const Vec3d& p) const {
       return p.x >= lower.x && p.y >= lower.y && p.z >= lower.z && p.x <= upper.x && p.y <= upper.y && p.z <= upper.z;
@@ -78,7 +81,15 @@ class MultiLabelField {
   /// An image as large as the lattice: the label's index at each point.
   using Indices = std::vector<std::uint16_t>;
 
-  void add_part(const Indices& indices, Index label, const FieldOptions& options);
+  /// A label's values at the points of its part.
+  using Levels = std::vector<float>;
+
+  Levels add_part(const Indices& indices, Index label, const FieldOptions& options);
+  void keep_volumes(const Indices& indices, const std::vector<Levels>& levels, int threads, const Progress& progress);
+  [[nodiscard]] std::vector<double> volumes(const Indices& indices, int threads) const;
+  void add_mixed_cell(const Indices& indices, const std::array<int, 3>& cell, std::span<double> volumes) const;
+  void move_borders(const Indices& indices, const std::vector<Levels>& levels, const std::vector<double>& offsets,
+                    int threads);
   void count_contacts(const Indices& indices);
 
   Lattice lattice_;

@@ -13,6 +13,7 @@
 #include "isochron/surface/field/frame.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/field/redistance.h"
+#include "isochron/surface/field/volume.h"
 
 namespace isochron {
 namespace {
@@ -80,23 +81,40 @@ void cut_at_faces(const ImageGrid& grid, const ImageBox& box, int threads, Impli
   });
 }
 
-/// The distance field of a level on a box of the image; the surface's lattice is set already.
-void measure(const ImageGrid& grid, const ImageBox& box, std::vector<float> level, const FieldOptions& options,
-             const Progress& progress, ImplicitSurface& surface) {
+/// The distance field of a level; the surface's lattice is set already.
+void measure(std::vector<float> level, const FieldOptions& options, const Progress& progress,
+             ImplicitSurface& surface) {
   for_border(surface.lattice, [&](std::size_t point) { level[point] = std::max(level[point], 1e-6F); });
   surface.reach = options.reach * surface.lattice.smallest_spacing();
   surface.distance =
       signed_distance(surface.lattice, level, surface.reach, {threads_of(options), options.backend}, progress);
-  cut_at_faces(grid, box, threads_of(options), surface);
+}
+
+/// Cuts the object off at the image's faces and moves its surface in or out until it encloses as much as its voxels
+/// have. Smoothing takes from thin parts, and a spline cannot follow a distance field across them.
+void cut_with_volume_kept(const ImageGrid& grid, const ImageBox& box, int threads, ImplicitSurface& surface) {
+  const std::vector<float> distance = surface.distance;
+  const double voxel = surface.lattice.smallest_spacing();
+  const auto reach = static_cast<float>(surface.reach), least = static_cast<float>(min_level * voxel);
+  offset_for_volume(static_cast<double>(surface.inside_count), max_offset * voxel, [&](double offset) {
+    parallel_for(threads, distance.size(), [&](std::size_t v) {
+      const float d = distance[v];
+      surface.distance[v] = offset == 0 || std::abs(d) >= reach ? d : moved_level(d, static_cast<float>(offset), least);
+    });
+    cut_at_faces(grid, box, threads, surface);
+    return negative_volume(SplineField(surface.lattice, surface.distance, threads), surface.distance, threads);
+  });
 }
 
 /// What the values of an image are like.
 struct Values {
   std::size_t finite = 0, not_finite = 0;
+  std::size_t at_isovalue = 0;
+  bool whole = true;  ///< all finite ones are whole numbers
   float lowest = std::numeric_limits<float>::infinity(), highest = -std::numeric_limits<float>::infinity();
 };
 
-Values look_at(std::span<const float> values, int threads) {
+Values look_at(std::span<const float> values, double isovalue, int threads) {
   std::vector<Values> parts(static_cast<std::size_t>(threads));
   parallel_region(threads, [&](int thread, int team) {
     Values part;
@@ -107,6 +125,8 @@ Values look_at(std::span<const float> values, int threads) {
         continue;
       }
       ++part.finite;
+      part.at_isovalue += value == isovalue ? 1 : 0;
+      part.whole = part.whole && value == std::trunc(value);
       part.lowest = std::min(part.lowest, value);
       part.highest = std::max(part.highest, value);
     }
@@ -116,6 +136,8 @@ Values look_at(std::span<const float> values, int threads) {
   for (const Values& part : parts) {
     result.finite += part.finite;
     result.not_finite += part.not_finite;
+    result.at_isovalue += part.at_isovalue;
+    result.whole = result.whole && part.whole;
     result.lowest = std::min(result.lowest, part.lowest);
     result.highest = std::max(result.highest, part.highest);
   }
@@ -135,17 +157,30 @@ void check_isovalue(const Values& values, double isovalue, InsideIs inside) {
                     values.lowest, values.highest));
 }
 
+/// Among whole numbers a surface at a value that voxels have would go through all their centres; half a step lower it
+/// passes between them and the next value, with the same voxels inside.
+double between_whole_values(const Values& values, double isovalue, ImplicitSurface& surface) {
+  if (!values.whole || values.at_isovalue == 0) return isovalue;
+  const double between = isovalue - 0.5;
+  surface.notes.push_back(
+      fmt::format("the isovalue {} is the value of {} voxels: the surface is taken at {}, and they are above it",
+                  isovalue, values.at_isovalue, between));
+  return between;
+}
+
 }  // namespace
 
-ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double isovalue,
+ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> values, double wanted,
                               const FieldOptions& options, const Progress& progress) {
   ImplicitSurface surface;
   const LatticeFrame whole = checked_frame(grid, values.size());
   check(options);
-  const Values seen = look_at(values, threads_of(options));
-  check_isovalue(seen, isovalue, options.inside);
+  const Values seen = look_at(values, wanted, threads_of(options));
+  check_isovalue(seen, wanted, options.inside);
   if (seen.not_finite > 0)
     surface.notes.push_back(fmt::format("{} voxels are not finite: they count as outside", seen.not_finite));
+  const double isovalue = between_whole_values(seen, wanted, surface);
+  surface.isovalue = isovalue;
 
   // Negative inside. The sign is that of the comparison in double: a value equal to the isovalue is above it.
   const bool above = options.inside == InsideIs::above;
@@ -173,7 +208,8 @@ ImplicitSurface from_isovalue(const ImageGrid& grid, std::span<const float> valu
     if (std::none_of(level.begin(), level.end(), [](float value) { return value < 0; }))
       throw InputError("smoothing leaves nothing inside; smooth less");
   }
-  measure(grid, box, std::move(level), options, progress, surface);
+  measure(std::move(level), options, progress, surface);
+  cut_at_faces(grid, box, threads_of(options), surface);
   return surface;
 }
 
@@ -212,7 +248,9 @@ ImplicitSurface from_labels(const ImageGrid& image, std::span<const std::int32_t
   for_box(grid, box, threads_of(options),
           [&](std::size_t point, std::size_t voxel, bool) { inside[point] = wanted_at[voxel]; });
   const double width = options.smoothing < 0 ? usual_label_smoothing : options.smoothing;
-  measure(grid, box, smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  measure(smoothed_level(surface.lattice, inside, width, threads_of(options)), options, progress, surface);
+  cut_with_volume_kept(grid, box, threads_of(options), surface);
+  surface.voxel_volume = static_cast<double>(surface.inside_count) * voxel_volume(surface.lattice);
   return surface;
 }
 

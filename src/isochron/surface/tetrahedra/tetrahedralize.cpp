@@ -256,6 +256,30 @@ FilledSurface tetrahedralize_regions(const TriangleMesh& surface, std::span<cons
   return result;
 }
 
+RegionBoundary region_boundary(const TriangleMesh& surface, std::span<const RegionSides> sides) {
+  RegionBoundary result;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> tags;
+  std::int32_t largest = 0;
+  for (std::size_t t = 0; t < sides.size(); ++t) {
+    auto [a, b] = sides[t];
+    if (a == b) continue;
+    auto triangle = surface.elements[t];
+    if (a == 0 || (b != 0 && b < a)) {
+      std::swap(a, b);
+      std::swap(triangle[1], triangle[2]);
+    }
+    result.triangles.push_back(triangle);
+    result.region_a.push_back(a);
+    result.region_b.push_back(b);
+    tags[{a, b}] = 0;
+    largest = std::max({largest, a, b});
+  }
+  for (auto& [pair, tag] : tags) tag = ++largest;
+  for (std::size_t t = 0; t < result.triangles.size(); ++t)
+    result.tag.push_back(tags[{result.region_a[t], result.region_b[t]}]);
+  return result;
+}
+
 std::vector<SizePoint> sample_sizes(Vec3d low, Vec3d high, const std::function<double(Vec3d)>& size, std::size_t most) {
   // Boxes are cut in eight until they are at most two sizes wide; those beyond the box asked for are dropped.
   struct Cell {
