@@ -106,6 +106,28 @@ ConnectQuery make_query(const ConnectRequest& request, const TensorInput& input,
   return query;
 }
 
+/// Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an image.
+void check_regions(const ConnectQuery& query, const TensorRequest& request, const TensorInput& input) {
+  std::vector<VertexId> voxels = query.from.voxels;
+  const auto add = [&](const Region& region) {
+    voxels.insert(voxels.end(), region.voxels.begin(), region.voxels.end());
+  };
+  add(query.to);
+  for (const Region& waypoint : query.waypoints) add(waypoint);
+  check_tensors_in(voxels, "in the regions", request, input);
+}
+
+void check_path(const Path& path, const TensorRequest& request, const TensorInput& input, Console& console) {
+  std::vector<VertexId> voxels;
+  for (const Vec3d& point : path.points)
+    if (const auto voxel = input.grid.voxel_at(point)) voxels.push_back(*voxel);
+  std::sort(voxels.begin(), voxels.end());
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+  if (const std::size_t bad = check_tensors_in(voxels, "along the path", request, input); bad > 0)
+    console.warn("{}: {} of {} along the path have tensors that are not positive definite; use its cost with care",
+                 request.file.string(), grouped(bad), counted(voxels.size(), "voxel", "voxels"));
+}
+
 void write_text(const OutputFile& file, const std::string& text) {
   ByteWriter sink(file);
   sink.print("{}", text);
@@ -199,6 +221,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
   const TensorInput input = read_tensors(request.tensors, console);
   std::vector<std::uint8_t> mask;
   const ConnectQuery query = make_query(request, input, mask, console);
+  check_regions(query, request.tensors, input);
   const GridDomain domain{input.grid, input.metric.metric, mask};
   const InterruptGuard guard;
   Connected found;
@@ -207,6 +230,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
     Activity activity(console, "connecting");
     found.connection = Connector(domain, request.method.options_for(console, activity.progress())).connect(query);
   }
+  check_path(found.connection.path, request.tensors, input, console);
   const TensorField field{input.grid, input.tensors, mask};
   found.statistics = path_statistics(found.connection.path.points, field, input.metric.metric);
   const double connect_seconds = timer.seconds();

@@ -1,5 +1,6 @@
 // isochron connectome: all pairs of regions.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "apps/isochron/commands.h"
@@ -119,6 +120,24 @@ std::size_t count_outside(const std::vector<LabelledRegion>& regions, const std:
   return outside;
 }
 
+/// Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an image.
+void check_regions(const std::vector<LabelledRegion>& regions, const std::string& what, const TensorRequest& request,
+                   const TensorInput& input, Console& console) {
+  std::vector<VertexId> all;
+  std::size_t wrong = 0;
+  for (const LabelledRegion& region : regions) {
+    std::vector<VertexId> inside;
+    std::copy_if(region.region.voxels.begin(), region.region.voxels.end(), std::back_inserter(inside),
+                 [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
+    if (mostly_wrong(bad_tensors(inside, input), inside.size())) ++wrong;
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  check_tensors_in(all, "in the regions", request, input);
+  if (wrong > 0)
+    console.warn("{}: most tensors are not positive definite in {}; use their costs with care", what,
+                 counted(wrong, "region", "regions"));
+}
+
 void report_pairs(Report& report, const Connectome& connectome, std::size_t outside_mask) {
   report.add({{"regions", connectome.size()},
               {"regions_outside_mask", outside_mask},
@@ -149,6 +168,7 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   const Image& labels = request.parcels > 0 ? made : files.get(request.labels);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
   const std::vector<LabelledRegion> regions = all_labels(labels, input.grid, what);
+  check_regions(regions, what, request.tensors, input, console);
   timer.restart();
   Connectome connectome;
   {

@@ -1,5 +1,7 @@
 #include "apps/isochron/tensor_input.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "apps/isochron/exit_code.h"
@@ -32,12 +34,16 @@ struct DeclareCosts : DeclareOptions {
   }
 };
 
-std::string mixed_up(const DiffusionCounts& counts) {
-  return fmt::format(
-      "{} of {} tensors are not positive definite (their components are mixed up, or these are no such tensors); check "
-      "--tensor-order with 'isochron info'",
-      grouped(counts.not_positive_definite), grouped(counts.usable));
+[[noreturn]] void refuse_mixed_up(const std::string& name, std::size_t bad, std::size_t tensors,
+                                  std::string_view where) {
+  throw input_error(
+      "{}: {} of {} tensors{} are not positive definite (their components are mixed up, or these are no such tensors); "
+      "check --tensor-order with 'isochron info'",
+      name, grouped(bad), grouped(tensors), where);
 }
+
+/// A share of tensors that noise alone seldom explains.
+constexpr double suspicious_share = 0.1;
 
 }  // namespace
 
@@ -96,13 +102,30 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
 }
 
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
-  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(counts), name);
+  const std::size_t bad = counts.not_positive_definite;
+  if (mostly_wrong(bad, counts.usable)) refuse_mixed_up(name, bad, counts.usable, "");
   const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
   if (counts.not_finite > 0)
     console.warn("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite));
-  if (counts.not_positive_definite > 0)
-    console.warn("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised", name,
-                 voxels(counts.not_positive_definite), grouped(counts.usable));
+  const bool suspicious = static_cast<double>(bad) > suspicious_share * static_cast<double>(counts.usable);
+  if (bad > 0)
+    console.warn(
+        "{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised{}", name, voxels(bad),
+        grouped(counts.usable),
+        suspicious ? ", but that many are seldom noise: check --tensor-order, or give a mask of the tissue" : "");
+}
+
+std::size_t check_tensors_in(std::span<const VertexId> voxels, std::string_view where, const TensorRequest& request,
+                             const TensorInput& input) {
+  const std::size_t bad = bad_tensors(voxels, input);
+  if (mostly_wrong(bad, voxels.size()))
+    refuse_mixed_up(request.file.string(), bad, voxels.size(), fmt::format(" {}", where));
+  return bad;
+}
+
+std::size_t bad_tensors(std::span<const VertexId> voxels, const TensorInput& input) {
+  return static_cast<std::size_t>(std::count_if(
+      voxels.begin(), voxels.end(), [&](VertexId v) { return !positive_definite(input.tensors[v.index()]); }));
 }
 
 std::string_view scheme_name(const SolveOptions& options) {

@@ -53,6 +53,13 @@ TensorInput read_tensors(const TensorRequest& request, Console& console);
 /// that many are wrong that the file must be.
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
 
+/// How many of the voxels have tensors that are not positive definite.
+std::size_t bad_tensors(std::span<const VertexId> voxels, const TensorInput& input);
+/// The same where results depend on them more than elsewhere: in a region or along a path. Throws InputError when that
+/// are most; `where` names the place.
+std::size_t check_tensors_in(std::span<const VertexId> voxels, std::string_view where, const TensorRequest& request,
+                             const TensorInput& input);
+
 /// The scheme that is used on an image.
 std::string_view scheme_name(const SolveOptions& options);
 /// The worst residual, or null when none was asked for.

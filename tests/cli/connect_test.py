@@ -126,6 +126,24 @@ class ConnectTest(CliCase):
                         words=("not positive definite", "--tensor-order"))
         self.assertIn("most tensors", self.succeed("info tensors.nii --tensor-order lower").stderr)
 
+    def test_tensors_are_judged_where_paths_run(self):
+        def negate(voxel, values):  # a whole tract, but little of the image
+            if 5 <= voxel[1] <= 9 and 2 <= voxel[2] <= 4:
+                values.update({key: -value for key, value in values.items()})
+        self.tensors(change=negate)
+        words = ("not positive definite", "in the regions", "--tensor-order")
+        self.expect(3, CONNECT, "-o out", words=words)
+        labels = self.labels(boxes=[(1, 2, 3, 6, 8, 3, 3), (2, 17, 18, 6, 8, 3, 3), (3, 9, 10, 13, 13, 3, 3)])
+        self.expect(3, CONNECTOME, f"--labels {labels} -o matrix.csv", words=words)
+        labels = self.labels("outside.nii", boxes=[(1, 2, 3, 6, 6, 3, 3), (2, 17, 18, 0, 4, 3, 3)])
+        warnings = self.succeed_json(CONNECTOME, f"--labels {labels} -o matrix.csv")["warnings"]
+        self.assert_said("most tensors are not positive definite in 1 region", warnings)
+        across = "connect tensors.nii --tensor-order mrtrix --from voxels:9,3,3 --to voxels:9,11,3 -o out"
+        self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if 4 <= voxel[1] <= 10 else None)
+        self.expect(3, across, words="tensors along the path are not positive definite")
+        self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if voxel[1] == 7 else None)
+        self.assert_said("voxels along the path have tensors that are not positive definite", self.succeed_json(across)["warnings"])
+
     def test_the_mask_inside_a_tensor_image_counts(self):
         values = array.array("f")
         for _, j, _ in voxels():
