@@ -34,6 +34,24 @@ def read_tck(path):
     return tracks[:-1]
 
 
+def read_trk(path):
+    """The header's fields and the tracks of a TrackVis file, in world coordinates."""
+    data = path.read_bytes()
+    magic, dim, size = data[:6], struct.unpack_from("<3h", data, 6), struct.unpack_from("<3f", data, 12)
+    affine = struct.unpack_from("<16f", data, 440)
+    order, (count, version, header) = data[948:952], struct.unpack_from("<3i", data, 988)
+    tracks, at = [], 1000
+    while at < len(data):
+        (points,) = struct.unpack_from("<i", data, at)
+        tracks.append([])
+        for stored in struct.iter_unpack("<3f", data[at + 4:at + 4 + 12 * points]):
+            voxel = [x / s - 0.5 for x, s in zip(stored, size)] + [1]
+            tracks[-1].append([sum(affine[4 * d + e] * voxel[e] for e in range(4)) for d in range(3)])
+        at += 4 + 12 * points
+    return {"magic": magic, "dim": dim, "size": size, "order": order, "count": count, "version": version,
+            "header": header}, tracks
+
+
 def voxels():
     return [(i, j, k) for k in range(SHAPE[2]) for j in range(SHAPE[1]) for i in range(SHAPE[0])]
 
@@ -101,6 +119,28 @@ class ConnectTest(CliCase):
         self.assertAlmostEqual(float(rows[-1].split(",")[4]), summary["forward_cost"], delta=1e-6 * summary["cost"])
         self.assertEqual(len(rows) - 1, summary["path"]["points"])
         self.assertEqual(len(read_tck(self.folder / "out_streamlines.tck")), summary["streamlines"]["lines"])
+
+    def test_the_path_alone_in_the_file_that_is_named(self):
+        self.succeed(CONNECT, "-o out")
+        for name in ("q.tck", "q.trk", "q.vtp"):
+            summary = self.succeed_json(CONNECT, "-o", name, "--streamlines" if name == "q.trk" else "")
+            self.assertEqual(summary["written"], [name] + ["q_streamlines.trk"] * (name == "q.trk"))
+        self.assertEqual([file for file in self.files() if file.startswith("q")],
+                         ["q.tck", "q.trk", "q.vtp", "q_streamlines.trk"])
+        self.assertEqual(self.read_bytes("q.tck"), self.read_bytes("out_path.tck"))
+        header, tracks = read_trk(self.folder / "q.trk")
+        self.assertEqual(header, {"magic": b"TRACK\0", "dim": SHAPE, "size": (SPACING,) * 3, "order": b"RAS\0",
+                                  "count": 1, "version": 2, "header": 1000})
+        (track,), (expected,) = tracks, read_tck(self.folder / "q.tck")
+        self.assertEqual(len(track), len(expected))
+        for a, b in zip(sum(track, []), sum(map(list, expected), [])):
+            self.assertAlmostEqual(a, b, delta=1e-4)
+        self.assertEqual(self.info("q.trk")["lines"], 1)
+        self.assertGreater(len(read_trk(self.folder / "q_streamlines.trk")[1]), 4)
+        for name in ("q.nii.gz", "q.csv", "q.vtu", "q.tck.gz"):
+            self.expect(2, CONNECT, "-o", name, words=(".tck, .trk, .vtp", "prefix"))
+        self.succeed(CONNECT, "-o sub-01.run-2")  # a dot does not make an extension
+        self.assertIn("sub-01.run-2_path.tck", self.files())
 
     def test_text_names_cost_and_path(self):
         text = self.succeed(CONNECT, "-o out").stdout
@@ -307,18 +347,56 @@ class ConnectTest(CliCase):
         summary = self.succeed_json(CONNECTOME, f"--labels {self.regions()} -o m.csv")
         self.assert_fields(summary, regions=3, unconnected_pairs=0)
         matrices = {}
-        for name in ("m", "m_normalised", "m_length"):
+        for name in ("m", "m_normalised", "m_length", "m_fa"):
             rows = [line.split(",") for line in self.read_text(f"{name}.csv").splitlines()]
             self.assertEqual(rows[0], ["region", "3", "5", "10"])
             self.assertEqual([row[0] for row in rows[1:]], ["3", "5", "10"])
             matrices[name] = [[float(x) for x in row[1:]] for row in rows[1:]]
-        cost, normalised, length = matrices.values()
+        cost, normalised, length, fa = matrices.values()
         for i, j in itertools.product(range(3), repeat=2):
             for matrix in matrices.values():
                 self.assertEqual(matrix[i][j], matrix[j][i])
             if i != j:
                 self.assertAlmostEqual(normalised[i][j], cost[i][j] / length[i][j], delta=1e-6 * normalised[i][j])
         self.assertAlmostEqual(length[0][2], 32, delta=0.5)
+        self.assertAlmostEqual(fa[0][2], 0.8, delta=0.01)  # along the fibres, of which it is 0.8
+        self.assertLess(fa[0][1], 0.8)
+        self.assertEqual(fa[1][1], 0)
+
+    def test_a_table_names_chooses_and_orders_labels(self):
+        labels = self.regions()
+        self.write("lut.txt", "# FreeSurfer\n0 Unknown 0 0 0 0\n10  Left-Thalamus  0 118 14 0\n77 Absent 1 2 3 0\n"
+                              "4\tLeft-Lateral-Ventricle 120 18 134 0\n3 Left, \"Cortex\" 1 2 3 0\n")
+        self.write("ids.csv", "id,name\n10,Thalamus\n3,\"Cortex\"\n5,Inf-Lat-Vent\n")
+        self.write("bids.tsv", "index\tname\tcolor\n10\tLeft thalamus\t#ff0000\n3\tLeft cortex\t#00ff00\n")
+        self.write("snap.txt", '10 255 0 0 1 1 1 "Left thalamus"\n3 1 2 3 1 1 1 "Left cortex"\n')
+        for i, (table, names) in enumerate((("lut.txt", ["Left-Thalamus", '"Left,"']), ("ids.csv", ["Thalamus", "Cortex"]),
+                                            ("bids.tsv", ["Left thalamus", "Left cortex"]),
+                                            ("snap.txt", ["Left thalamus", "Left cortex"]))):
+            summary = self.succeed_json(CONNECTOME, f"--labels {labels} --label-table {table} -o m{i}.csv")
+            rows = self.read_text(f"m{i}.csv").splitlines()
+            self.assertEqual(rows[0], "region," + ",".join(names))
+            self.assertEqual([one["label"] for one in summary["labels"]], [10, 3])
+            if table == "ids.csv":
+                self.assertEqual((summary["labels_left_out"], summary["warnings"]), (1, []))
+            else:
+                self.assert_said("1 label is not in", summary["warnings"])
+        for option, kept in (("none", [10, 3, 5]), ("thal*", [3, 5]), ("3,inf*", [10])):
+            done = (CONNECTOME, f"--labels {labels} --label-table ids.csv --leave-out {option} -o n{len(kept)}.npy")
+            if len(kept) == 1:
+                self.expect(3, *done, words="two regions")
+                continue
+            self.assertEqual([one["label"] for one in self.succeed_json(*done)["labels"]], kept)
+        self.assertEqual(self.read_text("n3.txt").splitlines(), ["10 Thalamus", "3 Cortex", "5 Inf-Lat-Vent"])
+
+    def test_bad_label_tables(self):
+        labels = f"--labels {self.regions()} -o m.csv"
+        for content, word in (("", "empty"), ("# only\n", "no rows"), ("3 a\n3 b\n", "twice"), ("3 a\nx b\n", "line 2"),
+                              ("77 a\n78 b\n", "no label is left")):
+            self.write("bad.txt", content)
+            self.expect(3, CONNECTOME, labels, "--label-table bad.txt", words=word)
+        self.expect(2, CONNECTOME, "--parcels 3 -o m.csv --leave-out 3", words="--labels")
+        self.assert_said("called 'x'", self.succeed_json(CONNECTOME, labels, "--leave-out x")["warnings"])
 
     def test_connectome_as_npy_with_ids(self):
         self.succeed(CONNECTOME, f"--labels {self.regions()} -o m.npy")
