@@ -82,8 +82,7 @@ void check_output_name(const std::string& output) {
 }
 
 Paths inputs_of(const ConnectRequest& request) {
-  Paths files{request.tensors.file};
-  if (!request.tensors.mask.file.empty()) files.push_back(request.tensors.mask.file);
+  Paths files = tensor_files(request.tensors);
   const auto add = [&](const RegionRequest& region) {
     if (const auto* label = std::get_if<LabelRegion>(&region.what)) files.push_back(label->file);
     if (const auto* mask = std::get_if<MaskRegion>(&region.what)) files.push_back(mask->file);

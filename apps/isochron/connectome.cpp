@@ -70,18 +70,10 @@ void check_request(const ConnectomeRequest& request, Console& console) {
     check_image_writable(request.parcels_file, request.overwrite);
     outputs.push_back(request.parcels_file);
   }
-  Paths inputs{request.tensors.file};
-  for (const FilePath& file : {request.tensors.mask.file, request.labels, request.chosen.table})
+  Paths inputs = tensor_files(request.tensors);
+  for (const FilePath& file : {request.labels, request.chosen.table})
     if (!file.empty()) inputs.push_back(file);
   check_output_files(outputs, inputs, request.overwrite);
-}
-
-/// A field of a table: in quotes where a comma or a quote is in it.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
 }
 
 void write_csv(const OutputFile& file, const std::vector<std::string>& names, std::span<const double> matrix) {

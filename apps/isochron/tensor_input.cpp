@@ -48,15 +48,31 @@ constexpr double suspicious_share = 0.1;
 }  // namespace
 
 void declare_tensor_image(Command& command, TensorRequest& request) {
-  command.positional("TENSORS", "An image of diffusion tensors", into(request.file));
+  command.positional("TENSORS", "An image of diffusion tensors, or of principal directions", into(request.file));
   command.group("The tensors");
+  command.option("--fa", "FILE", "TENSORS has principal directions (V1); their fractional anisotropy",
+                 into(request.anisotropy));
+  command.option("--md", "FILE", "And their mean diffusivity", into(request.diffusivity));
   declare_tensor_layout(command, request.layout);
   declare_mask(command, request.mask, "Where paths may run (all voxels that have a tensor)");
   each_option(request.metric, DeclareCosts{{command}, request});
   declare_raw(command, request.raw);
 }
 
+std::vector<std::filesystem::path> tensor_files(const TensorRequest& request) {
+  std::vector<std::filesystem::path> files{request.file};
+  for (const auto& file : {request.mask.file, request.anisotropy, request.diffusivity})
+    if (!file.empty()) files.push_back(file);
+  return files;
+}
+
 void check_tensor_request(const TensorRequest& request, Console& console) {
+  if (request.anisotropy.empty() != request.diffusivity.empty())
+    throw UsageError("principal directions need both --fa and --md to become tensors; give both, or neither");
+  if (!request.anisotropy.empty() && !request.layout.frame)
+    throw UsageError(
+        "the axes of the principal directions are not known (no header says them); give --tensor-frame fsl for FSL's "
+        "V1, or world");
   check_raw({request.file}, request.raw, console);
   for (const std::string& option : request.sharpening)
     console.warn_unused(request.metric.kind != DiffusionMetricKind::sharpened, option, "--metric sharpened");
@@ -91,7 +107,13 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   Image image = read_reported(request.file, request.raw, console);
   warn_about_order(request, image, console);
   input.grid = image.grid;
-  input.tensors = image_tensors(std::move(image), request.layout.order, request.layout.axes(), name);
+  if (request.anisotropy.empty()) {
+    input.tensors = image_tensors(std::move(image), request.layout.order, request.layout.axes(), name);
+  } else {
+    input.tensors = axial_tensors(image, read_reported(request.anisotropy, {}, console),
+                                  read_reported(request.diffusivity, {}, console), request.layout.axes(),
+                                  {name, request.anisotropy.string(), request.diffusivity.string()});
+  }
   const std::vector<std::uint8_t> mask = read_mask(request.mask, input.grid, console);
   DiffusionMetricOptions options = request.metric;
   options.threads = console.threads();

@@ -15,6 +15,8 @@ namespace isochron::cli {
 
 struct TensorRequest {
   std::filesystem::path file;
+  /// Where they are given, `file` has principal directions that make tensors with these.
+  std::filesystem::path anisotropy, diffusivity;
   TensorLayout layout;  ///< else what the header says, and the world's axes
   MaskRequest mask;     ///< else all voxels with a usable tensor
   DiffusionMetricOptions metric;
@@ -26,6 +28,9 @@ struct TensorRequest {
 void declare_tensor_image(Command& command, TensorRequest& request);
 /// Throws UsageError and warns of options that do nothing beside the others.
 void check_tensor_request(const TensorRequest& request, Console& console);
+
+/// The files that are read: the tensors, and those beside them that are given.
+std::vector<std::filesystem::path> tensor_files(const TensorRequest& request);
 
 /// How costs are computed on the image.
 struct GridMethod {

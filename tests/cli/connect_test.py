@@ -196,6 +196,27 @@ class ConnectTest(CliCase):
         self.succeed(f"connect t.nrrd {ENDS} -o inside")
         self.expect(3, "connect t.nrrd --from voxels:2,1,3 --to voxels:18,7,3 -o outside", words="outside the mask")
 
+    def test_tensors_of_fa_md_and_principal_directions(self):
+        expected = self.succeed_json(CONNECT, "-o expected")
+        fa, md, v1 = [], [], [[], [], []]
+        for n, (_, j, k) in enumerate(voxels()):
+            along = 5 <= j <= 9 and 2 <= k <= 4
+            fa.append(14 / math.sqrt(17**2 + 2 * 3**2) if along else 0)
+            md.append(2.3e-3 / 3 if along else 0.8e-3)
+            for component, value in zip(v1, (-1 if n % 2 else 1, 0, 0)):  # signs mean nothing
+                component.append(value)
+        write_nifti(self.folder / "fa.nii", SHAPE, AFFINE, fa)
+        write_nifti(self.folder / "md.nii", SHAPE, AFFINE, md)
+        write_nifti(self.folder / "v1.nii", (*SHAPE, 3), AFFINE, sum(v1, []))
+        found = self.succeed_json(f"connect v1.nii --fa fa.nii --md md.nii --tensor-frame world {ENDS} -o out")
+        self.assertAlmostEqual(found["cost"], expected["cost"], delta=1e-4 * expected["cost"])
+        self.assertAlmostEqual(found["path"]["mean_fa"], expected["path"]["mean_fa"], delta=1e-5)
+        for code, options, word in ((2, "v1.nii --fa fa.nii --tensor-frame world", "--md"),
+                                    (2, "v1.nii --fa fa.nii --md md.nii", "--tensor-frame"),
+                                    (3, "fa.nii --fa fa.nii --md md.nii --tensor-frame world", "principal directions"),
+                                    (3, "v1.nii --fa v1.nii --md md.nii --tensor-frame world", "v1.nii")):
+            self.expect(code, f"connect {options} {ENDS} -o bad", words=word)
+
     def test_regions_of_all_kinds_agree(self):
         labels = self.labels(boxes=[(7, 2, 2, 7, 7, 3, 3), (9, 18, 18, 7, 7, 3, 3)])
         mask = self.labels("to.nii", boxes=[(1, 18, 18, 7, 7, 3, 3)])
