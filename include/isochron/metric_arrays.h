@@ -21,6 +21,10 @@ enum class ZeroFibers {
   isotropic  ///< such an element conducts at the transverse (sheet) velocity in every direction
 };
 
+/// The unit vector that fits directions best, whichever way each of them points: fibres at the corners of an element.
+/// Zero where all are zero, not finite where one is not.
+Vec3d common_axis(std::span<const Vec3d> directions);
+
 /// What the metric is made of: one of speed, speed array, metric array, velocity tensor array, fibres, or a velocity
 /// table alone. Nothing at all is speed 1.
 struct MetricRequest {
