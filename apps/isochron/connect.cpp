@@ -131,7 +131,6 @@ ConnectQuery make_query(const ConnectRequest& request, const TensorInput& input,
   return query;
 }
 
-/// Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an image.
 void check_regions(const ConnectQuery& query, const TensorRequest& request, const TensorInput& input) {
   std::vector<VertexId> voxels = query.from.voxels;
   const auto add = [&](const Region& region) {
@@ -139,18 +138,13 @@ void check_regions(const ConnectQuery& query, const TensorRequest& request, cons
   };
   add(query.to);
   for (const Region& waypoint : query.waypoints) add(waypoint);
-  check_tensors_in(voxels, "in the regions", request, input);
+  refuse_bad_tensors(bad_tensors(voxels, input.metric.indefinite), "in the regions", request.file.string());
 }
 
 void check_path(const Path& path, const TensorRequest& request, const TensorInput& input, Console& console) {
-  std::vector<VertexId> voxels;
-  for (const Vec3d& point : path.points)
-    if (const auto voxel = input.grid.voxel_at(point)) voxels.push_back(*voxel);
-  std::sort(voxels.begin(), voxels.end());
-  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
-  if (const std::size_t bad = check_tensors_in(voxels, "along the path", request, input); bad > 0)
-    console.warn("{}: {} of {} along the path have tensors that are not positive definite; use its cost with care",
-                 request.file.string(), grouped(bad), counted(voxels.size(), "voxel", "voxels"));
+  const BadTensors tensors = bad_tensors(voxels_at(input.grid, path.points), input.metric.indefinite);
+  refuse_bad_tensors(tensors, "along the path", request.file.string());
+  warn_about_tensors_at(tensors, "along the path", request.file.string(), console);
 }
 
 void write_text(const OutputFile& file, const std::string& text) {

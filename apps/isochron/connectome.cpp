@@ -131,19 +131,20 @@ std::size_t count_outside(const std::vector<LabelledRegion>& regions, const std:
   return outside;
 }
 
-/// Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an image.
 void check_regions(const std::vector<LabelledRegion>& regions, const std::string& what, const TensorRequest& request,
                    const TensorInput& input, Console& console) {
-  std::vector<VertexId> all;
+  BadTensors all;
   std::size_t wrong = 0;
   for (const LabelledRegion& region : regions) {
     std::vector<VertexId> inside;
     std::copy_if(region.region.voxels.begin(), region.region.voxels.end(), std::back_inserter(inside),
                  [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
-    if (mostly_wrong(bad_tensors(inside, input), inside.size())) ++wrong;
-    all.insert(all.end(), inside.begin(), inside.end());
+    const BadTensors tensors = bad_tensors(inside, input.metric.indefinite);
+    all.bad += tensors.bad;
+    all.voxels += tensors.voxels;
+    if (tensors.mostly()) ++wrong;
   }
-  check_tensors_in(all, "in the regions", request, input);
+  refuse_bad_tensors(all, "in the regions", request.file.string());
   if (wrong > 0)
     console.warn("{}: most tensors are not positive definite in {}; use their costs with care", what,
                  counted(wrong, "region", "regions"));

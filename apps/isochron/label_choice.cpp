@@ -48,6 +48,7 @@ class LeftOut {
 /// A row for each label, as a table has it.
 std::vector<LabelName> numbered(const std::vector<LabelledRegion>& regions) {
   std::vector<LabelName> result;
+  result.reserve(regions.size());
   for (const LabelledRegion& region : regions) result.push_back({region.label, std::to_string(region.label)});
   return result;
 }

@@ -137,17 +137,31 @@ void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, 
         suspicious ? ", but that many are seldom noise: check --tensor-order, or give a mask of the tissue" : "");
 }
 
-std::size_t check_tensors_in(std::span<const VertexId> voxels, std::string_view where, const TensorRequest& request,
-                             const TensorInput& input) {
-  const std::size_t bad = bad_tensors(voxels, input);
-  if (mostly_wrong(bad, voxels.size()))
-    refuse_mixed_up(request.file.string(), bad, voxels.size(), fmt::format(" {}", where));
-  return bad;
+BadTensors bad_tensors(std::span<const VertexId> voxels, std::span<const std::uint8_t> indefinite) {
+  if (indefinite.empty()) return {0, voxels.size()};
+  const auto bad = std::count_if(voxels.begin(), voxels.end(), [&](VertexId v) { return indefinite[v.index()] != 0; });
+  return {static_cast<std::size_t>(bad), voxels.size()};
 }
 
-std::size_t bad_tensors(std::span<const VertexId> voxels, const TensorInput& input) {
-  return static_cast<std::size_t>(std::count_if(
-      voxels.begin(), voxels.end(), [&](VertexId v) { return !positive_definite(input.tensors[v.index()]); }));
+void refuse_bad_tensors(const BadTensors& tensors, std::string_view where, const std::string& name) {
+  if (tensors.mostly()) refuse_mixed_up(name, tensors.bad, tensors.voxels, fmt::format(" {}", where));
+}
+
+void warn_about_tensors_at(const BadTensors& tensors, std::string_view where, const std::string& name,
+                           Console& console) {
+  if (tensors.bad > 0)
+    console.warn("{}: {} of {} {} {} a tensor that is not positive definite; use what depends on it with care", name,
+                 grouped(tensors.bad), counted(tensors.voxels, "voxel", "voxels"), where,
+                 tensors.bad == 1 ? "has" : "have");
+}
+
+std::vector<VertexId> voxels_at(const ImageGrid& grid, std::span<const Vec3d> points) {
+  std::vector<VertexId> voxels;
+  for (const Vec3d& point : points)
+    if (const auto voxel = grid.voxel_at(point)) voxels.push_back(*voxel);
+  std::sort(voxels.begin(), voxels.end());
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+  return voxels;
 }
 
 std::string_view scheme_name(const SolveOptions& options) {

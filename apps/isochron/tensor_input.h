@@ -58,12 +58,24 @@ TensorInput read_tensors(const TensorRequest& request, Console& console);
 /// that many are wrong that the file must be.
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
 
-/// How many of the voxels have tensors that are not positive definite.
-std::size_t bad_tensors(std::span<const VertexId> voxels, const TensorInput& input);
-/// The same where results depend on them more than elsewhere: in a region or along a path. Throws InputError when that
-/// are most; `where` names the place.
-std::size_t check_tensors_in(std::span<const VertexId> voxels, std::string_view where, const TensorRequest& request,
-                             const TensorInput& input);
+/// Tensors that are not positive definite where a result depends on them more than elsewhere: in a region, at a source
+/// or along a path. Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an
+/// image.
+struct BadTensors {
+  std::size_t bad = 0;
+  std::size_t voxels = 0;
+
+  [[nodiscard]] bool mostly() const { return mostly_wrong(bad, voxels); }
+};
+/// `indefinite` is that of the metric.
+BadTensors bad_tensors(std::span<const VertexId> voxels, std::span<const std::uint8_t> indefinite);
+/// Throws InputError about the file when most are bad; `where` names the place.
+void refuse_bad_tensors(const BadTensors& tensors, std::string_view where, const std::string& name);
+/// Warns of any.
+void warn_about_tensors_at(const BadTensors& tensors, std::string_view where, const std::string& name,
+                           Console& console);
+/// The voxels that hold the points, each once.
+std::vector<VertexId> voxels_at(const ImageGrid& grid, std::span<const Vec3d> points);
 
 /// The scheme that is used on an image.
 std::string_view scheme_name(const SolveOptions& options);

@@ -109,6 +109,8 @@ struct DiffusionCounts {
 struct DiffusionMetric {
   Metric metric;                     ///< M per voxel, in the tensors' frame; left-out voxels get a typical isotropic M
   std::vector<std::uint8_t> usable;  ///< 1 where the metric means something: the mask of a solve
+  /// 1 where the tensor is not positive definite and its eigenvalues were raised; empty when there is none.
+  std::vector<std::uint8_t> indefinite;
   DiffusionCounts counts;
   double median_diffusivity = 0;   ///< of usable voxels with a positive one
   double smallest_eigenvalue = 0;  ///< the floor in the unit of the tensors

@@ -67,8 +67,9 @@ Metric metric_from_dataset(const Dataset& dataset, const MetricRequest& request)
 /// A metric and the voxels that it can be used on.
 struct ImageMetric {
   Metric metric;
-  std::vector<std::uint8_t> mask;          ///< 1 inside; empty: everywhere
-  std::optional<DiffusionCounts> tensors;  ///< what was found, where it is made of tensors
+  std::vector<std::uint8_t> mask;            ///< 1 inside; empty: everywhere
+  std::optional<DiffusionCounts> tensors{};  ///< what was found, where it is made of tensors
+  std::vector<std::uint8_t> indefinite{};    ///< which of them are not positive definite: see `DiffusionMetric`
 };
 
 /// Builds the metric of an image: speed, speed array, metric array, velocity tensor array, or fibres with velocities;

@@ -182,7 +182,7 @@ class ConnectTest(CliCase):
         self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if 4 <= voxel[1] <= 10 else None)
         self.expect(3, across, words="tensors along the path are not positive definite")
         self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if voxel[1] == 7 else None)
-        self.assert_said("voxels along the path have tensors that are not positive definite", self.succeed_json(across)["warnings"])
+        self.assert_said("voxels along the path has a tensor that is not positive definite", self.succeed_json(across)["warnings"])
 
     def test_the_mask_inside_a_tensor_image_counts(self):
         values = array.array("f")
