@@ -376,6 +376,7 @@ Image read_nrrd(const std::filesystem::path& path) {
     bad_file(path, "{} axes in space (an image has 1 to 3); cut it into images", space.size());
   const auto sizes_of = [&](const std::vector<std::size_t>& axes) {
     std::vector<std::int64_t> sizes;
+    sizes.reserve(axes.size());
     for (const std::size_t axis : axes) sizes.push_back(h.sizes[axis]);
     return sizes;
   };
