@@ -1,17 +1,21 @@
 // isochron connect: the white-matter pathway between two regions of a tensor image.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "apps/isochron/commands.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/connect/option_tables.h"
+#include "isochron/core/join_text.h"
 #include "isochron/core/timer.h"
 #include "isochron/io.h"
+#include "isochron/io/mesh/formats.h"
 
 namespace isochron::cli {
 namespace {
@@ -26,35 +30,59 @@ struct ConnectRequest {
   bool streamlines = false;
   StreamlineOptions tracking;
   std::vector<std::string> tracking_options;  ///< those given
-  std::string prefix;
+  std::string output;                         ///< a prefix, or a file for the path
   Overwrite overwrite = Overwrite::no;
   GridMethod method;
 };
 
-/// The names of all files, in the order they are listed.
+/// What the path alone can be written to.
+constexpr std::array<std::string_view, 3> path_extensions{".tck", ".trk", ".vtp"};
+
+bool is_path_file(const FilePath& output) {
+  const std::string extension = FileName(output).full_extension();
+  return std::find(path_extensions.begin(), path_extensions.end(), extension) != path_extensions.end();
+}
+
+/// The names of all files, in the order they are listed; those that are not written are empty.
 struct ConnectFiles {
-  FilePath cost, pathway, tracks, surface, profile, summary, streamlines;
+  FilePath cost, pathway, path, surface, profile, streamlines, summary;
 
-  explicit ConnectFiles(const std::string& prefix)
-      : cost(prefix + "_cost.nii.gz"),
-        pathway(prefix + "_pathway.nii.gz"),
-        tracks(prefix + "_path.tck"),
-        surface(prefix + "_path.vtp"),
-        profile(prefix + "_profile.csv"),
-        summary(prefix + ".json"),
-        streamlines(prefix + "_streamlines.tck") {}
+  /// `output` is a prefix, or the file of the path.
+  ConnectFiles(const std::string& output, bool with_streamlines) {
+    if (is_path_file(output)) {
+      path = output;
+      if (with_streamlines) streamlines = FileName(output).beside("_streamlines");
+      return;
+    }
+    cost = output + "_cost.nii.gz";
+    pathway = output + "_pathway.nii.gz";
+    path = output + "_path.tck";
+    surface = output + "_path.vtp";
+    profile = output + "_profile.csv";
+    if (with_streamlines) streamlines = output + "_streamlines.tck";
+    summary = output + ".json";
+  }
 
-  [[nodiscard]] Paths all(bool with_streamlines) const {
-    Paths files{cost, pathway, tracks, surface, profile};
-    if (with_streamlines) files.push_back(streamlines);
-    files.push_back(summary);
+  [[nodiscard]] Paths all() const {
+    Paths files{cost, pathway, path, surface, profile, streamlines, summary};
+    std::erase(files, FilePath());
     return files;
   }
 };
 
+/// A name with the extension of some other file is no prefix that anyone means.
+void check_output_name(const std::string& output) {
+  if (FilePath(output).filename().empty())
+    throw usage_error("'{}' is no prefix of file names (it ends in a folder); give one like results/tract", output);
+  const std::string extension = FileName(output).extension;
+  const bool table = extension == ".csv" || extension == ".json" || extension == ".txt";
+  if (is_path_file(output) || !(table || is_mesh_file("x" + extension) || is_image_file(output))) return;
+  throw usage_error("{}: the path is not written as '{}'; give a name that ends in {}, or a prefix without extension",
+                    output, FileName(output).full_extension(), join_text(path_extensions, ", "));
+}
+
 Paths inputs_of(const ConnectRequest& request) {
-  Paths files{request.tensors.file};
-  if (!request.tensors.mask.file.empty()) files.push_back(request.tensors.mask.file);
+  Paths files = tensor_files(request.tensors);
   const auto add = [&](const RegionRequest& region) {
     if (const auto* label = std::get_if<LabelRegion>(&region.what)) files.push_back(label->file);
     if (const auto* mask = std::get_if<MaskRegion>(&region.what)) files.push_back(mask->file);
@@ -70,14 +98,11 @@ void check_request(const ConnectRequest& request, Console& console) {
   check_tensor_request(request.tensors, console);
   for (const std::string& option : request.tracking_options)
     console.warn_unused(!request.streamlines, option, "--streamlines");
-  const std::string name = FilePath(request.prefix).filename().string();
-  if (name.empty())
-    throw usage_error("'{}' is no prefix of file names (it ends in a folder); give one like results/tract",
-                      request.prefix);
+  check_output_name(request.output);
   if (!(request.query.epsilon >= 0))
     throw usage_error("--epsilon: {} is negative (it is a share of the least cost); give 0 or more, usually 0.05",
                       request.query.epsilon);
-  check_output_files(ConnectFiles(request.prefix).all(request.streamlines), inputs_of(request), request.overwrite);
+  check_output_files(ConnectFiles(request.output, request.streamlines).all(), inputs_of(request), request.overwrite);
 }
 
 std::vector<Region> regions_of(const std::vector<RegionRequest>& requests, const ImageGrid& grid, ImageFiles& files) {
@@ -106,6 +131,22 @@ ConnectQuery make_query(const ConnectRequest& request, const TensorInput& input,
   return query;
 }
 
+void check_regions(const ConnectQuery& query, const TensorRequest& request, const TensorInput& input) {
+  std::vector<VertexId> voxels = query.from.voxels;
+  const auto add = [&](const Region& region) {
+    voxels.insert(voxels.end(), region.voxels.begin(), region.voxels.end());
+  };
+  add(query.to);
+  for (const Region& waypoint : query.waypoints) add(waypoint);
+  refuse_bad_tensors(bad_tensors(voxels, input.metric.indefinite), "in the regions", request.file.string());
+}
+
+void check_path(const Path& path, const TensorRequest& request, const TensorInput& input, Console& console) {
+  const BadTensors tensors = bad_tensors(voxels_at(input.grid, path.points), input.metric.indefinite);
+  refuse_bad_tensors(tensors, "along the path", request.file.string());
+  warn_about_tensors_at(tensors, "along the path", request.file.string(), console);
+}
+
 void write_text(const OutputFile& file, const std::string& text) {
   ByteWriter sink(file);
   sink.print("{}", text);
@@ -119,22 +160,28 @@ struct Connected {
   std::optional<Streamlines> streamlines;
 };
 
+void write_lines(const FilePath& name, const Dataset& lines, const ImageGrid& grid, OutputFiles& files) {
+  const OutputFile file = files.add(name);
+  if (FileName(name).extension == ".trk") write_trk(file, lines, grid);
+  else write_dataset(file.where, lines, Overwrite::yes);
+}
+
 /// Writes everything but the summary, which comes last and has their names.
 void write_results(const ConnectFiles& names, const ImageGrid& grid, const Connected& found, OutputFiles& files) {
   const Connection& connection = found.connection;
   const auto image = [&](const FilePath& name, DataArray array) {
-    write_image(files.add(name), image_of(grid, std::move(array)));
+    if (!name.empty()) write_image(files.add(name), image_of(grid, std::move(array)));
   };
   image(names.cost, {"cost", 1, std::vector<float>(connection.cost.begin(), connection.cost.end())});
   image(names.pathway, {"pathway", 1, connection.pathway});
   const Dataset path = path_dataset(connection.path, found.statistics);
-  write_dataset(files.add(names.tracks).where, path, Overwrite::yes);
-  write_dataset(files.add(names.surface).where, path, Overwrite::yes);
-  write_text(files.add(names.profile), profile_csv(connection.path, found.statistics));
+  write_lines(names.path, path, grid, files);
+  if (!names.surface.empty()) write_lines(names.surface, path, grid, files);
+  if (!names.profile.empty()) write_text(files.add(names.profile), profile_csv(connection.path, found.statistics));
   if (!found.streamlines) return;
   Dataset lines;
   for (const Streamline& line : found.streamlines->lines) add_line(lines, line.points);
-  write_dataset(files.add(names.streamlines).where, lines, Overwrite::yes);
+  write_lines(names.streamlines, lines, grid, files);
 }
 
 void report_regions(Report& report, const ConnectQuery& query) {
@@ -199,6 +246,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
   const TensorInput input = read_tensors(request.tensors, console);
   std::vector<std::uint8_t> mask;
   const ConnectQuery query = make_query(request, input, mask, console);
+  check_regions(query, request.tensors, input);
   const GridDomain domain{input.grid, input.metric.metric, mask};
   const InterruptGuard guard;
   Connected found;
@@ -207,6 +255,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
     Activity activity(console, "connecting");
     found.connection = Connector(domain, request.method.options_for(console, activity.progress())).connect(query);
   }
+  check_path(found.connection.path, request.tensors, input, console);
   const TensorField field{input.grid, input.tensors, mask};
   found.statistics = path_statistics(found.connection.path.points, field, input.metric.metric);
   const double connect_seconds = timer.seconds();
@@ -219,7 +268,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
   const double track_seconds = timer.seconds();
   check_interrupted();
   timer.restart();
-  const ConnectFiles names(request.prefix);
+  const ConnectFiles names(request.output, request.streamlines);
   OutputFiles files(request.overwrite);
   write_results(names, input.grid, found, files);
   const double write_seconds = timer.seconds();
@@ -243,8 +292,8 @@ int run_connect(const ConnectRequest& request, Console& console) {
              counted(connection.solves, "solve", "solves"), write_seconds);
   report.notes(connection.notes);
   report.notes(connection.work.notes);
-  report.written(names.all(request.streamlines));
-  write_text(files.add(names.summary), json_line(report.with_warnings(console)));
+  report.written(names.all());
+  if (!names.summary.empty()) write_text(files.add(names.summary), json_line(report.with_warnings(console)));
   check_interrupted();
   files.commit();
   report.print(console);
@@ -287,8 +336,9 @@ void declare_connect(Command& root, Console& console) {
   declare_streamlines(command, *request);
   command.group("Output");
   command.option("-o,--output", "PREFIX",
-                 "Writes PREFIX_cost.nii.gz, _pathway.nii.gz, _path.tck, _path.vtp, _profile.csv and PREFIX.json",
-                 into(request->prefix), Need::required);
+                 "Writes PREFIX_cost.nii.gz, _pathway.nii.gz, _path.tck, _path.vtp, _profile.csv and PREFIX.json; or, "
+                 "ending in .tck, .trk or .vtp, the path alone",
+                 into(request->output), Need::required);
   command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_connect(*request, console); });

@@ -1,8 +1,11 @@
 // isochron connectome: all pairs of regions.
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <span>
 
 #include "apps/isochron/commands.h"
+#include "apps/isochron/label_choice.h"
 #include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
 #include "isochron/connect.h"
@@ -19,6 +22,7 @@ using FilePath = std::filesystem::path;
 struct ConnectomeRequest {
   TensorRequest tensors;
   std::filesystem::path labels;
+  LabelRequest chosen;
   std::size_t parcels = 0;             ///< instead of labels: cut the mask into so many regions
   std::filesystem::path parcels_file;  ///< where to write them
   std::filesystem::path output;
@@ -36,14 +40,17 @@ MatrixFormat format_of(const FilePath& path) {
 }
 
 struct MatrixFiles {
-  FilePath cost, normalised, length, ids;
+  FilePath cost, normalised, length, anisotropy, ids;
 
   explicit MatrixFiles(const FilePath& output)
-      : cost(output), normalised(FileName(output).beside("_normalised")), length(FileName(output).beside("_length")) {
+      : cost(output),
+        normalised(FileName(output).beside("_normalised")),
+        length(FileName(output).beside("_length")),
+        anisotropy(FileName(output).beside("_fa")) {
     if (format_of(output) == MatrixFormat::npy) ids = FileName(output).with(".txt");
   }
   [[nodiscard]] Paths all() const {
-    Paths files{cost, normalised, length};
+    Paths files{cost, normalised, length, anisotropy};
     if (!ids.empty()) files.push_back(ids);
     return files;
   }
@@ -56,52 +63,57 @@ void check_request(const ConnectomeRequest& request, Console& console) {
         "the regions are not clear (a label map, or parcels to be made); give either --labels or --parcels");
   if (!request.parcels_file.empty() && request.parcels == 0)
     throw UsageError("--parcels-output goes with --parcels (a label map is there already); leave it out");
+  if (request.parcels > 0 && (!request.chosen.table.empty() || request.chosen.left_out))
+    throw UsageError("--label-table and --leave-out go with --labels (parcels have no names); leave them out");
   Paths outputs = MatrixFiles(request.output).all();
   if (!request.parcels_file.empty()) {
     check_image_writable(request.parcels_file, request.overwrite);
     outputs.push_back(request.parcels_file);
   }
-  Paths inputs{request.tensors.file};
-  for (const FilePath& file : {request.tensors.mask.file, request.labels})
+  Paths inputs = tensor_files(request.tensors);
+  for (const FilePath& file : {request.labels, request.chosen.table})
     if (!file.empty()) inputs.push_back(file);
   check_output_files(outputs, inputs, request.overwrite);
 }
 
-void write_csv(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
+void write_csv(const OutputFile& file, const std::vector<std::string>& names, std::span<const double> matrix) {
   ByteWriter sink(file);
   sink.print("region");
-  for (const std::int64_t label : connectome.labels) sink.print(",{}", label);
+  for (const std::string& name : names) sink.print(",{}", csv_field(name));
   sink.print("\n");
-  for (std::size_t row = 0; row < connectome.size(); ++row) {
-    sink.print("{}", connectome.labels[row]);
-    for (std::size_t column = 0; column < connectome.size(); ++column)
-      sink.print(",{:.9g}", matrix[row * connectome.size() + column]);
+  for (std::size_t row = 0; row < names.size(); ++row) {
+    sink.print("{}", csv_field(names[row]));
+    for (const double value : matrix.subspan(row * names.size(), names.size())) sink.print(",{:.9g}", value);
     sink.print("\n");
   }
   sink.finish();
 }
 
-void write_npy(const OutputFile& file, const Connectome& connectome, const std::vector<double>& matrix) {
-  NpyWriter writer(file, connectome.size(), connectome.size());
-  for (std::size_t row = 0; row < connectome.size(); ++row)
-    writer.row(std::span(matrix).subspan(row * connectome.size(), connectome.size()));
+void write_npy(const OutputFile& file, const std::vector<std::string>& names, std::span<const double> matrix) {
+  NpyWriter writer(file, names.size(), names.size());
+  for (std::size_t row = 0; row < names.size(); ++row) writer.row(matrix.subspan(row * names.size(), names.size()));
   writer.finish();
 }
 
-void write_ids(const OutputFile& file, const std::vector<std::int64_t>& labels) {
+/// A line for each row of the matrices: its label and, where they differ, its name.
+void write_ids(const OutputFile& file, const ChosenLabels& labels) {
   ByteWriter sink(file);
-  for (const std::int64_t label : labels) sink.print("{}\n", label);
+  for (std::size_t i = 0; i < labels.names.size(); ++i) {
+    const std::string label = std::to_string(labels.regions[i].label);
+    sink.print("{}{}\n", label, labels.names[i] == label ? "" : " " + labels.names[i]);
+  }
   sink.finish();
 }
 
-void write_all(const ConnectomeRequest& request, const Connectome& connectome, const Image& parcels,
-               OutputFiles& files) {
+void write_all(const ConnectomeRequest& request, const Connectome& connectome, const ChosenLabels& labels,
+               const Image& parcels, OutputFiles& files) {
   const MatrixFiles names(request.output);
   const auto write = format_of(request.output) == MatrixFormat::csv ? write_csv : write_npy;
-  write(files.add(names.cost), connectome, connectome.cost);
-  write(files.add(names.normalised), connectome, connectome.normalised);
-  write(files.add(names.length), connectome, connectome.length);
-  if (!names.ids.empty()) write_ids(files.add(names.ids), connectome.labels);
+  write(files.add(names.cost), labels.names, connectome.cost);
+  write(files.add(names.normalised), labels.names, connectome.normalised);
+  write(files.add(names.length), labels.names, connectome.length);
+  write(files.add(names.anisotropy), labels.names, connectome.anisotropy);
+  if (!names.ids.empty()) write_ids(files.add(names.ids), labels);
   if (!request.parcels_file.empty()) write_image(files.add(request.parcels_file), parcels);
   files.commit();
 }
@@ -117,6 +129,35 @@ std::size_t count_outside(const std::vector<LabelledRegion>& regions, const std:
   if (outside > 0)
     console.warn("{}: {} outside the mask, joined to nothing", what, counted(outside, "label is", "labels are"));
   return outside;
+}
+
+void check_regions(const std::vector<LabelledRegion>& regions, const std::string& what, const TensorRequest& request,
+                   const TensorInput& input, Console& console) {
+  BadTensors all;
+  std::size_t wrong = 0;
+  for (const LabelledRegion& region : regions) {
+    std::vector<VertexId> inside;
+    std::copy_if(region.region.voxels.begin(), region.region.voxels.end(), std::back_inserter(inside),
+                 [&](VertexId v) { return input.metric.usable[v.index()] != 0; });
+    const BadTensors tensors = bad_tensors(inside, input.metric.indefinite);
+    all.bad += tensors.bad;
+    all.voxels += tensors.voxels;
+    if (tensors.mostly()) ++wrong;
+  }
+  refuse_bad_tensors(all, "in the regions", request.file.string());
+  if (wrong > 0)
+    console.warn("{}: most tensors are not positive definite in {}; use their costs with care", what,
+                 counted(wrong, "region", "regions"));
+}
+
+void report_labels(Report& report, const ChosenLabels& labels) {
+  Json& list = report.object()["labels"] = Json::array();
+  for (std::size_t i = 0; i < labels.names.size(); ++i)
+    list.push_back({{"label", labels.regions[i].label},
+                    {"name", labels.names[i]},
+                    {"voxels", labels.regions[i].region.voxels.size()}});
+  report.add({{"labels_left_out", labels.left_out}});
+  if (labels.left_out > 0) report.row("left out", "{}", counted(labels.left_out, "label", "labels"));
 }
 
 void report_pairs(Report& report, const Connectome& connectome, std::size_t outside_mask) {
@@ -148,12 +189,15 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   const double parcel_seconds = timer.seconds();
   const Image& labels = request.parcels > 0 ? made : files.get(request.labels, input.grid);
   const std::string what = request.parcels > 0 ? "the parcels" : request.labels.string();
-  const std::vector<LabelledRegion> regions = all_labels(labels, input.grid, what);
+  const ChosenLabels chosen = choose_labels(all_labels(labels, input.grid, what), request.chosen, what, console);
+  const std::vector<LabelledRegion>& regions = chosen.regions;
+  check_regions(regions, what, request.tensors, input, console);
   timer.restart();
   Connectome connectome;
   {
     Activity activity(console, "connecting");
-    connectome = connect_all(domain, regions, request.method.options_for(console, activity.progress()));
+    const TensorField field = input.field();
+    connectome = connect_all(domain, regions, request.method.options_for(console, activity.progress()), &field);
   }
   check_interrupted();
   const double connect_seconds = timer.seconds();
@@ -164,13 +208,14 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
         request.tensors.file.string()));
   timer.restart();
   OutputFiles outputs(request.overwrite);
-  write_all(request, connectome, labels, outputs);
+  write_all(request, connectome, chosen, labels, outputs);
 
   const std::size_t usable = input.metric.counts.usable;
   Report report;
   report.title("tensors", request.tensors.file.string(),
                counted(connectome.size(), "region", "regions") + ", " + counted(usable, "voxel", "voxels"));
   report.add({{"shape", input.grid.shape}, {"mask_voxels", usable}});
+  report_labels(report, chosen);
   report_pairs(report, connectome, outside);
   add_metric(report, request.tensors, input);
   add_work(report, connectome.work, connectome.solves, request.method);
@@ -194,13 +239,15 @@ void declare_connectome(Command& root, Console& console) {
   declare_tensor_image(command, request->tensors);
   command.group("The regions");
   command.option("--labels", "FILE", "An image of labels; 0 is background", into(request->labels));
+  declare_labels(command, request->chosen);
   command.option("--parcels", "N", "Or: cut the mask into N compact regions", into(request->parcels));
   command.option("--parcels-output", "FILE", "Writes these as an image of labels", into(request->parcels_file));
   declare_grid_method(command, request->method);
   command.group("Output");
-  command.option("-o,--output", "MATRIX",
-                 "The costs, as .csv or .npy; beside it MATRIX_normalised (cost per mm) and MATRIX_length (mm)",
-                 into(request->output), Need::required);
+  command.option(
+      "-o,--output", "MATRIX",
+      "The costs, as .csv or .npy; beside it MATRIX_normalised (cost per mm), _length (mm) and _fa (mean FA)",
+      into(request->output), Need::required);
   command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);
   command.action([request, &console] { return run_connectome(*request, console); });

@@ -14,6 +14,7 @@
 #include "isochron/core/join_text.h"
 #include "isochron/diffusion.h"
 #include "isochron/io.h"
+#include "isochron/io/image/values.h"
 #include "isochron/mesh.h"
 #include "isochron/metric/option_tables.h"
 
@@ -336,19 +337,6 @@ struct TensorSummary {
   double min_fa = 0, mean_fa = 0, largest_fa = 0;
   FiberCoherence coherence;
 };
-
-/// For each voxel axis the world direction that it follows most: Right, Left, Anterior, Posterior, Superior, Inferior.
-std::string axis_letters(const ImageGrid& grid) {
-  constexpr std::array<std::string_view, 3> letters{"LR", "PA", "IS"};
-  std::string result;
-  for (const Vec3d& axis : grid.axes) {
-    int main = 0;
-    for (int d = 1; d < 3; ++d)
-      if (std::abs(axis[d]) > std::abs(axis[main])) main = d;
-    result += letters[static_cast<std::size_t>(main)][axis[main] > 0 ? 1 : 0];
-  }
-  return result;
-}
 
 /// What the components are taken to be, where they are no tensor of known order.
 std::string meaning_of(const ArraySummary& array) {

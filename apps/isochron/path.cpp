@@ -9,6 +9,7 @@
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/problem.h"
 #include "apps/isochron/report.h"
+#include "apps/isochron/tensor_input.h"
 #include "apps/isochron/wording.h"
 #include "isochron/core/join_text.h"
 #include "isochron/core/parallel_in_order.h"
@@ -349,6 +350,11 @@ void trace_image(const PathRequest& request, const SideInputs& inputs, PathSumma
                              {request.raw ? Shorten::no : Shorten::yes});
         },
         console);
+    std::vector<Vec3d> points;
+    for (const TracedTarget& traced : summary.targets)
+      points.insert(points.end(), traced.path.points.begin(), traced.path.points.end());
+    warn_about_tensors_at(bad_tensors(voxels_at(grid, points), on.indefinite), "along the paths", solved.mesh.string(),
+                          console);
   });
 }
 

@@ -33,6 +33,9 @@ std::vector<std::string> file_names(const Paths& files);
 /// The object as text that ends its line. Bytes of names that are not UTF-8 are replaced.
 std::string json_line(const Json& object);
 
+/// A field of a table with commas: in quotes where something in it would confuse who reads it.
+std::string csv_field(const std::string& text);
+
 /// How long a step took; `shown` is its name in the text where it is another one.
 struct Step {
   const char* name;

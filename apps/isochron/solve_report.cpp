@@ -154,14 +154,6 @@ void report_result(Report& report, const SolveSummary& summary) {
   else if (!arrival.converged) report.row("converged", "NO");
 }
 
-// Names come from a text file without commas, but a quote would still confuse who reads the table.
-std::string csv_field(const std::string& text) {
-  if (text.find('"') == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
-}
-
 /// What to try when a run did not converge: what was not used already.
 std::string better_options(const SolveSummary& summary) {
   if (summary.corners == voxel_corners) return better_grid_options(summary.arrival, summary.request.options.scheme);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "apps/isochron/solve_steps.h"
+#include "apps/isochron/tensor_input.h"
 #include "isochron/communicator.h"
 #include "isochron/core/timer.h"
 #include "isochron/io.h"
@@ -129,7 +130,8 @@ class MeshRun {
   void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_, std::move(dataset_));
     else if (request_.to_vertex_values())
-      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"));
+      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"),
+                          request_.overwrite);
     else write_dataset(request_.output, dataset_, request_.overwrite);
   }
 
@@ -188,7 +190,15 @@ class ImageRun {
   ImageRun(const SolveRequest& request, Image&& image, ImageMetric&& problem)
       : request_(request), image_(std::move(image)), problem_(std::move(problem)) {}
 
-  Sources sources(const SideInputs& inputs, Console&) { return gather_voxel_sources(request_, inputs, image_); }
+  Sources sources(const SideInputs& inputs, Console& console) {
+    Sources found = gather_voxel_sources(request_, inputs, image_);
+    std::vector<VertexId> voxels;
+    for (const VertexSource& source : found.vertices) voxels.push_back(source.vertex.in_whole());
+    for (const PointSource& source : found.points)
+      if (const auto voxel = image_.grid.voxel_at(source.position)) voxels.push_back(*voxel);
+    warn_about_tensors_at(bad_tensors(voxels, problem_.indefinite), "at the sources", request_.mesh.string(), console);
+    return found;
+  }
   [[nodiscard]] std::size_t vertex_count() const { return image_.grid.voxel_count(); }
 
   Metric metric() { return std::move(problem_.metric); }

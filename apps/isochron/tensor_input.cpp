@@ -1,5 +1,7 @@
 #include "apps/isochron/tensor_input.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "apps/isochron/exit_code.h"
@@ -32,25 +34,45 @@ struct DeclareCosts : DeclareOptions {
   }
 };
 
-std::string mixed_up(const DiffusionCounts& counts) {
-  return fmt::format(
-      "{} of {} tensors are not positive definite (their components are mixed up, or these are no such tensors); check "
-      "--tensor-order with 'isochron info'",
-      grouped(counts.not_positive_definite), grouped(counts.usable));
+[[noreturn]] void refuse_mixed_up(const std::string& name, std::size_t bad, std::size_t tensors,
+                                  std::string_view where) {
+  throw input_error(
+      "{}: {} of {} tensors{} are not positive definite (their components are mixed up, or these are no such tensors); "
+      "check --tensor-order with 'isochron info'",
+      name, grouped(bad), grouped(tensors), where);
 }
+
+/// A share of tensors that noise alone seldom explains.
+constexpr double suspicious_share = 0.1;
 
 }  // namespace
 
 void declare_tensor_image(Command& command, TensorRequest& request) {
-  command.positional("TENSORS", "An image of diffusion tensors", into(request.file));
+  command.positional("TENSORS", "An image of diffusion tensors, or of principal directions", into(request.file));
   command.group("The tensors");
+  command.option("--fa", "FILE", "TENSORS has principal directions (V1); their fractional anisotropy",
+                 into(request.anisotropy));
+  command.option("--md", "FILE", "And their mean diffusivity", into(request.diffusivity));
   declare_tensor_layout(command, request.layout);
   declare_mask(command, request.mask, "Where paths may run (all voxels that have a tensor)");
   each_option(request.metric, DeclareCosts{{command}, request});
   declare_raw(command, request.raw);
 }
 
+std::vector<std::filesystem::path> tensor_files(const TensorRequest& request) {
+  std::vector<std::filesystem::path> files{request.file};
+  for (const auto& file : {request.mask.file, request.anisotropy, request.diffusivity})
+    if (!file.empty()) files.push_back(file);
+  return files;
+}
+
 void check_tensor_request(const TensorRequest& request, Console& console) {
+  if (request.anisotropy.empty() != request.diffusivity.empty())
+    throw UsageError("principal directions need both --fa and --md to become tensors; give both, or neither");
+  if (!request.anisotropy.empty() && !request.layout.frame)
+    throw UsageError(
+        "the axes of the principal directions are not known (no header says them); give --tensor-frame fsl for FSL's "
+        "V1, or world");
   check_raw({request.file}, request.raw, console);
   for (const std::string& option : request.sharpening)
     console.warn_unused(request.metric.kind != DiffusionMetricKind::sharpened, option, "--metric sharpened");
@@ -85,7 +107,13 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
   Image image = read_reported(request.file, request.raw, console);
   warn_about_order(request, image, console);
   input.grid = image.grid;
-  input.tensors = image_tensors(std::move(image), request.layout.order, request.layout.axes(), name);
+  if (request.anisotropy.empty()) {
+    input.tensors = image_tensors(std::move(image), request.layout.order, request.layout.axes(), name);
+  } else {
+    input.tensors = axial_tensors(image, read_reported(request.anisotropy, {}, console),
+                                  read_reported(request.diffusivity, {}, console), request.layout.axes(),
+                                  {name, request.anisotropy.string(), request.diffusivity.string()});
+  }
   const std::vector<std::uint8_t> mask = read_mask(request.mask, input.grid, console);
   DiffusionMetricOptions options = request.metric;
   options.threads = console.threads();
@@ -96,13 +124,44 @@ TensorInput read_tensors(const TensorRequest& request, Console& console) {
 }
 
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console) {
-  if (mostly_wrong(counts.not_positive_definite, counts.usable)) throw InputError(mixed_up(counts), name);
+  const std::size_t bad = counts.not_positive_definite;
+  if (mostly_wrong(bad, counts.usable)) refuse_mixed_up(name, bad, counts.usable, "");
   const auto voxels = [](std::size_t n) { return counted(n, "voxel", "voxels"); };
   if (counts.not_finite > 0)
     console.warn("{}: {} with NaN or infinite tensors left out", name, voxels(counts.not_finite));
-  if (counts.not_positive_definite > 0)
-    console.warn("{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised", name,
-                 voxels(counts.not_positive_definite), grouped(counts.usable));
+  const bool suspicious = static_cast<double>(bad) > suspicious_share * static_cast<double>(counts.usable);
+  if (bad > 0)
+    console.warn(
+        "{}: {} of {} have tensors that are not positive definite; their eigenvalues were raised{}", name, voxels(bad),
+        grouped(counts.usable),
+        suspicious ? ", but that many are seldom noise: check --tensor-order, or give a mask of the tissue" : "");
+}
+
+BadTensors bad_tensors(std::span<const VertexId> voxels, std::span<const std::uint8_t> indefinite) {
+  if (indefinite.empty()) return {0, voxels.size()};
+  const auto bad = std::count_if(voxels.begin(), voxels.end(), [&](VertexId v) { return indefinite[v.index()] != 0; });
+  return {static_cast<std::size_t>(bad), voxels.size()};
+}
+
+void refuse_bad_tensors(const BadTensors& tensors, std::string_view where, const std::string& name) {
+  if (tensors.mostly()) refuse_mixed_up(name, tensors.bad, tensors.voxels, fmt::format(" {}", where));
+}
+
+void warn_about_tensors_at(const BadTensors& tensors, std::string_view where, const std::string& name,
+                           Console& console) {
+  if (tensors.bad > 0)
+    console.warn("{}: {} of {} {} {} a tensor that is not positive definite; use what depends on it with care", name,
+                 grouped(tensors.bad), counted(tensors.voxels, "voxel", "voxels"), where,
+                 tensors.bad == 1 ? "has" : "have");
+}
+
+std::vector<VertexId> voxels_at(const ImageGrid& grid, std::span<const Vec3d> points) {
+  std::vector<VertexId> voxels;
+  for (const Vec3d& point : points)
+    if (const auto voxel = grid.voxel_at(point)) voxels.push_back(*voxel);
+  std::sort(voxels.begin(), voxels.end());
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+  return voxels;
 }
 
 std::string_view scheme_name(const SolveOptions& options) {

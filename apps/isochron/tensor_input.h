@@ -15,6 +15,8 @@ namespace isochron::cli {
 
 struct TensorRequest {
   std::filesystem::path file;
+  /// Where they are given, `file` has principal directions that make tensors with these.
+  std::filesystem::path anisotropy, diffusivity;
   TensorLayout layout;  ///< else what the header says, and the world's axes
   MaskRequest mask;     ///< else all voxels with a usable tensor
   DiffusionMetricOptions metric;
@@ -26,6 +28,9 @@ struct TensorRequest {
 void declare_tensor_image(Command& command, TensorRequest& request);
 /// Throws UsageError and warns of options that do nothing beside the others.
 void check_tensor_request(const TensorRequest& request, Console& console);
+
+/// The files that are read: the tensors, and those beside them that are given.
+std::vector<std::filesystem::path> tensor_files(const TensorRequest& request);
 
 /// How costs are computed on the image.
 struct GridMethod {
@@ -52,6 +57,25 @@ TensorInput read_tensors(const TensorRequest& request, Console& console);
 /// Warns of tensors that were left out or raised, by what `diffusion_metric` counted in a file. Throws InputError when
 /// that many are wrong that the file must be.
 void warn_about_tensors(const std::string& name, const DiffusionCounts& counts, Console& console);
+
+/// Tensors that are not positive definite where a result depends on them more than elsewhere: in a region, at a source
+/// or along a path. Background may hold anything, and a whole brain of wrong tensors can be the smaller part of an
+/// image.
+struct BadTensors {
+  std::size_t bad = 0;
+  std::size_t voxels = 0;
+
+  [[nodiscard]] bool mostly() const { return mostly_wrong(bad, voxels); }
+};
+/// `indefinite` is that of the metric.
+BadTensors bad_tensors(std::span<const VertexId> voxels, std::span<const std::uint8_t> indefinite);
+/// Throws InputError about the file when most are bad; `where` names the place.
+void refuse_bad_tensors(const BadTensors& tensors, std::string_view where, const std::string& name);
+/// Warns of any.
+void warn_about_tensors_at(const BadTensors& tensors, std::string_view where, const std::string& name,
+                           Console& console);
+/// The voxels that hold the points, each once.
+std::vector<VertexId> voxels_at(const ImageGrid& grid, std::span<const Vec3d> points);
 
 /// The scheme that is used on an image.
 std::string_view scheme_name(const SolveOptions& options);

@@ -27,6 +27,11 @@ inline double mean_diffusivity(const SymTensor3d& tensor) { return (tensor.xx + 
 /// The unit eigenvector of the largest eigenvalue; its sign means nothing.
 Vec3d principal_direction(const SymTensor3d& tensor);
 
+/// The tensor with the mean diffusivity and the fractional anisotropy (at most 1) whose two smaller eigenvalues are
+/// equal and whose principal direction is that given, of any length and sign. Zero, as background is, without a
+/// direction or a positive diffusivity, and where a number is not finite.
+SymTensor3d axial_tensor(double anisotropy, double diffusivity, const Vec3d& direction);
+
 /// The tensors of an array with six (in that order) or nine components per voxel, turned into the world. Throws
 /// InputError for another number of components or tuples that are not one per voxel; `what` names the array.
 std::vector<SymTensor3d> world_tensors(const DataArray& array, TensorOrder order, const ImageGrid& grid,
@@ -104,6 +109,8 @@ struct DiffusionCounts {
 struct DiffusionMetric {
   Metric metric;                     ///< M per voxel, in the tensors' frame; left-out voxels get a typical isotropic M
   std::vector<std::uint8_t> usable;  ///< 1 where the metric means something: the mask of a solve
+  /// 1 where the tensor is not positive definite and its eigenvalues were raised; empty when there is none.
+  std::vector<std::uint8_t> indefinite;
   DiffusionCounts counts;
   double median_diffusivity = 0;   ///< of usable voxels with a positive one
   double smallest_eigenvalue = 0;  ///< the floor in the unit of the tensors
@@ -128,6 +135,12 @@ void leave_out_masked(const Image& image, std::vector<SymTensor3d>& tensors);
 /// `what` names the image.
 std::vector<SymTensor3d> image_tensors(Image image, std::optional<TensorOrder> order, TensorFrame frame,
                                        const std::string& what);
+
+/// Tensors of an image's principal directions (three components along the axes of `frame`) and of images of fractional
+/// anisotropy and mean diffusivity on the same voxels: see `axial_tensor`. Throws InputError when an image is on other
+/// voxels or has another number of components; `names` are those of the three.
+std::vector<SymTensor3d> axial_tensors(const Image& directions, const Image& anisotropy, const Image& diffusivity,
+                                       TensorFrame frame, const std::array<std::string, 3>& names);
 
 // ---- Diffusion tensors from diffusion-weighted images.
 

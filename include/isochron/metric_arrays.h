@@ -21,6 +21,10 @@ enum class ZeroFibers {
   isotropic  ///< such an element conducts at the transverse (sheet) velocity in every direction
 };
 
+/// The unit vector that fits directions best, whichever way each of them points: fibres at the corners of an element.
+/// Zero where all are zero, not finite where one is not.
+Vec3d common_axis(std::span<const Vec3d> directions);
+
 /// What the metric is made of: one of speed, speed array, metric array, velocity tensor array, fibres, or a velocity
 /// table alone. Nothing at all is speed 1.
 struct MetricRequest {
@@ -66,9 +70,10 @@ Metric metric_from_dataset(const Dataset& dataset, const MetricRequest& request)
 /// A metric and the voxels that it can be used on.
 struct ImageMetric {
   Metric metric;
-  std::vector<std::uint8_t> mask;          ///< 1 inside; empty: everywhere
-  std::optional<DiffusionCounts> tensors;  ///< what was found, where it is made of tensors
-  std::size_t not_conducting = 0;          ///< voxels that were taken out of the mask because nothing moves there
+  std::vector<std::uint8_t> mask;            ///< 1 inside; empty: everywhere
+  std::optional<DiffusionCounts> tensors{};  ///< what was found, where it is made of tensors
+  std::vector<std::uint8_t> indefinite{};    ///< which of them are not positive definite: see `DiffusionMetric`
+  std::size_t not_conducting = 0;            ///< voxels that were taken out of the mask because nothing moves there
 };
 
 /// Builds the metric of an image: speed, speed array, metric array, velocity tensor array, or fibres with velocities;

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from . import _core
+from .arguments import number
 from .draw import plot, thumbnail
-from .errors import SolveWarning, warn
+from .errors import InputError, SolveWarning, warn
 from .grid import Grid
-from .mesh import Mesh, on_host
+from .mesh import Mesh, in_space, on_host, real_array
 from .problem import Problem
 from .sources import Sources
 
@@ -61,6 +63,33 @@ class Arrival:
     def residual(self) -> float | None:
         """With ``verify``: the largest misfit of a time to its neighbours', in travel times of an edge."""
         return self.stats["residual"]
+
+    def at(self, points: Any, *, tolerance: float | None = None) -> Any:
+        """Times at positions of shape (..., 3), on flat meshes and grids also (..., 2), linear in the element or between
+        the voxels around each; a number for one position. NaN outside the mesh or the mask, and inf beside what nothing
+        reached. Outside begins ``tolerance`` away from it (default: a millionth of the diagonal).
+
+        >>> import isochron
+        >>> arrival = isochron.solve(isochron.Grid((9, 9)), sources=[[0.0, 0.0]])
+        >>> arrival.at([[4.5, 0.0], [99.0, 0.0]])
+        array([4.5, nan])
+        """
+        mesh = self.mesh
+        places = real_array(points, "points")
+        flat = mesh.ndim == 2 if isinstance(mesh, Grid) else mesh.points.shape[-1] == 2
+        width = places.shape[-1] if places.ndim else 0
+        if width != 3 and not (width == 2 and flat):
+            wanted = "(K, 2)" if flat else "(K, 3)"
+            raise InputError(f"points has the wrong shape (it is {places.shape}); give positions of shape {wanted}")
+        if tolerance is None:
+            ends = mesh.position([np.zeros(mesh.ndim), mesh.shape]) if isinstance(mesh, Grid) else on_host(mesh.points)
+            tolerance = 1e-6 * float(np.linalg.norm(np.ptp(ends, axis=0)))
+        times = on_host(self.times)
+        rows = mesh.flat(times, "times") if isinstance(mesh, Grid) else times
+        found = _core.probe_times(
+            self.problem.shape, rows, in_space(places.reshape(-1, width)), number(tolerance, "tolerance")
+        )
+        return found.reshape(places.shape[:-1])[()]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draws the times with matplotlib and returns the axes; see `isochron.draw.plot`."""

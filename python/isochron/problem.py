@@ -109,7 +109,12 @@ class Problem:
     def _tensors(self, values: Any, name: str) -> np.ndarray:
         """One tensor, or one per element."""
         values = as_array(values, name)
-        if not isinstance(self.mesh, Grid):
+        on_grid = isinstance(self.mesh, Grid)
+        counts = [(), self.mesh.shape, (self.mesh.size,)] if on_grid else [(), (len(self.mesh.cells),)]
+        if values.shape in [count + (2, 2) for count in counts] and self._flat_in_z():
+            values = _in_three_dimensions(values)
+            self._converted.append(f"{name}: from two dimensions to three")
+        if not on_grid:
             return values
         shape = self.mesh.shape
         for tensor in ((3, 3), (6,)):
@@ -117,10 +122,20 @@ class Problem:
                 return values
             if values.shape in (shape + tensor, (self.mesh.size,) + tensor):
                 return self._flat(values, name, len(tensor))
+        one = "(2, 2), (3, 3)" if self.mesh.ndim == 2 else "(3, 3)"
         raise InputError(
-            f"{name} has the wrong shape (it is {values.shape}); give one tensor of shape (3, 3) or (6,), or one per voxel, "
+            f"{name} has the wrong shape (it is {values.shape}); give one tensor of shape {one} or (6,), or one per voxel, "
             f"of shape {shape + (3, 3)} or {shape + (6,)}"
         )
+
+    def _flat_in_z(self) -> bool:
+        """Whether the front stays in a plane of constant z, where the rest of a tensor does not matter."""
+        if isinstance(self.mesh, Grid):
+            return self.mesh.ndim == 2
+        points = on_host(self.mesh.points)
+        if self.mesh.kind != "triangle" or points.ndim != 2:
+            return False
+        return points.shape[1] == 2 or (points.shape[1] == 3 and len(points) > 0 and not np.ptp(points[:, 2]))
 
     def _make_metric(self) -> _core.Problem:
         given = dict(self.arguments)
@@ -162,6 +177,14 @@ class Problem:
         self.mesh, self.mask, self.arguments = state
         self._shape = self._core_problem = None
         self._converted = []
+
+
+def _in_three_dimensions(tensors: np.ndarray) -> np.ndarray:
+    """Tensors of a plane with the mean of their diagonal across it."""
+    wide = np.zeros(tensors.shape[:-2] + (3, 3), dtype=np.result_type(tensors, np.float32))
+    wide[..., :2, :2] = tensors
+    wide[..., 2, 2] = 0.5 * (tensors[..., 0, 0] + tensors[..., 1, 1])
+    return wide
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:

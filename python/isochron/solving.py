@@ -257,12 +257,14 @@ def solve(
         elements as vertices, they are of elements). On grids an array of the grid's shape.
     metric
         The travel-time metric M: crossing a vector e costs sqrt(e M e). One tensor or one per element, as 3x3 matrices
-        or as six components in the order of ``tensor_order`` ("row": xx, xy, xz, yy, yz, zz).
+        or as six components in the order of ``tensor_order`` ("row": xx, xy, xz, yy, yz, zz). On triangles in a plane of
+        constant z and on flat grids also as 2x2 matrices.
     velocity_tensor
         The inverse D of M instead (speed squared).
     fibers, velocity
-        Unit vectors, one per element, and the velocities along and across them: ``(along, across)``, or with ``sheets``
-        ``(along, sheet, normal)``, or a dict of such by region with ``regions``, one per element.
+        Directions, one per element or per vertex of a mesh (their sign does not matter), and the velocities along and
+        across them: ``(along, across)``, or with ``sheets`` ``(along, sheet, normal)``, or a dict of such by region with
+        ``regions``, one per element.
     level_set
         A signed value per vertex or voxel: the front starts on its zero set and runs both ways. On grids it goes with
         speed, and each voxel beside the zero set is a source.

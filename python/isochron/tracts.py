@@ -92,9 +92,10 @@ class Connection:
 
 class Connectome:
     """Costs between all pairs of labels: ``cost``, ``length`` and ``normalised`` (cost per length) are square matrices in
-    the order of ``labels``, 0 on the diagonal and inf for pairs that no path joins."""
+    the order of ``labels``, 0 on the diagonal and inf for pairs that no path joins; ``fa`` is the mean anisotropy along
+    the paths, 0 for both."""
 
-    __slots__ = ("labels", "cost", "length", "normalised", "unconnected", "unfinished", "asymmetry", "stats")
+    __slots__ = ("labels", "cost", "length", "normalised", "fa", "unconnected", "unfinished", "asymmetry", "stats")
 
     def __init__(self, found: dict) -> None:
         for name in self.__slots__:

@@ -127,7 +127,8 @@ class Tracts {
     const std::vector<LabelledRegion> regions = all_labels(image, grid_, "labels");
     Connectome answer = run_work(callback, [&](const Progress& progress) {
       options.progress = progress;
-      return connect_all({grid_, metric_.metric, metric_.usable}, regions, options);
+      const TensorField field{grid_, tensors_, metric_.usable};
+      return connect_all({grid_, metric_.metric, metric_.usable}, regions, options, &field);
     });
     const auto n = static_cast<py::ssize_t>(answer.size());
     const auto square = [n](std::vector<double>&& values) { return array_on(std::move(values)).attr("reshape")(n, n); };
@@ -137,6 +138,7 @@ class Tracts {
     result["cost"] = square(std::move(answer.cost));
     result["length"] = square(std::move(answer.length));
     result["normalised"] = square(std::move(answer.normalised));
+    result["fa"] = square(std::move(answer.anisotropy));
     result["unconnected"] = answer.unconnected;
     result["unfinished"] = answer.unfinished;
     result["asymmetry"] = answer.asymmetry;

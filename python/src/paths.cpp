@@ -1,11 +1,16 @@
-// Rays and geodesics back to the source.
+// Rays and geodesics back to the source, and times between vertices.
+#include <limits>
+#include <type_traits>
+
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include "isochron/core/parallel.h"
 #include "isochron/error.h"
 #include "isochron/path.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
+#include "python/src/interpreter.h"
 #include "python/src/problem.h"
 #include "python/src/work.h"
 
@@ -102,10 +107,31 @@ py::list trace_paths(const std::shared_ptr<Problem>& problem, const py::array& t
   return result;
 }
 
+/// Times at points, NaN where the mesh or the open part of the grid is further away than the tolerance.
+py::array_t<double> probe_at(const std::shared_ptr<Shape>& shape, const py::array& times, const py::array& points,
+                             double tolerance) {
+  Conversions unseen;
+  const auto field = rows_of<double>(times, "times", static_cast<py::ssize_t>(shape->vertex_count()), unseen);
+  const auto places = rows_of<Vec3d>(points, "points", -1, unseen);
+  std::vector<double> result;
+  unlocked([&] {
+    const auto probed = [&](const auto& on) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(on)>, ImageGrid>)
+        return probe_times(on, shape->mask, field, places, tolerance);
+      else return probe_times(on, field, places, tolerance, hardware_threads());
+    };
+    for (const ProbeTime& one : std::visit(probed, shape->of))
+      result.push_back(one.time.value_or(std::numeric_limits<double>::quiet_NaN()));
+  });
+  return array_on(std::move(result));
+}
+
 }  // namespace
 
 void bind_paths(py::module_& module) {
   using namespace py::literals;
+  module.def("probe_times", &probe_at, "shape"_a, "times"_a, "points"_a, "tolerance"_a,
+             "Times at points, linear in their elements; NaN outside.");
   module.def("trace_paths", &trace_paths, "problem"_a, "times"_a, "sources"_a, "vertices"_a, "points"_a, "tolerance"_a,
              "shorten"_a, "progress"_a = py::none(), "Paths back to the source, one for each start.");
 }

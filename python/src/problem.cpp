@@ -1,8 +1,10 @@
 #include "python/src/problem.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <limits>
+#include <type_traits>
 
 #include <fmt/format.h>
 #include <pybind11/stl.h>
@@ -10,6 +12,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/dataset.h"
 #include "isochron/error.h"
+#include "isochron/metric_arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
 #include "python/src/interpreter.h"
@@ -160,6 +163,31 @@ std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, cons
   return problem;
 }
 
+/// Directions of the elements, one each or, as the command takes them too, one per vertex.
+Array<Vec3f> directions_of(const Shape& shape, const py::array& array, const std::string& name,
+                           Conversions& converted) {
+  const std::size_t elements = shape.element_count(), vertices = shape.vertex_count();
+  const std::size_t rows = array.ndim() > 0 ? static_cast<std::size_t>(array.shape(0)) : 0;
+  if (rows != vertices || vertices == elements)
+    return rows_of<Vec3f>(array, name, static_cast<py::ssize_t>(elements), converted);
+  const Array<Vec3d> given = rows_of<Vec3d>(array, name, static_cast<py::ssize_t>(vertices), converted);
+  converted.push_back(fmt::format("{}: from vertices to the common axes of elements", name));
+  std::vector<Vec3f> axes(elements);
+  const auto join = [&](const auto& mesh) {
+    parallel_for(hardware_threads(), elements, [&](std::size_t e) {
+      std::array<Vec3d, std::decay_t<decltype(mesh)>::corners> corners;
+      for (std::size_t c = 0; c < corners.size(); ++c) corners[c] = given[mesh.elements[e][c].index()];
+      const Vec3d axis = common_axis(corners);
+      axes[e] = {static_cast<float>(axis.x), static_cast<float>(axis.y), static_cast<float>(axis.z)};
+    });
+  };
+  unlocked([&] {
+    if (const auto* triangles = std::get_if<TriangleMesh>(&shape.of)) join(*triangles);
+    else join(std::get<TetMesh>(shape.of));
+  });
+  return axes;
+}
+
 /// How many of the elements that a front can enter are `chosen`.
 template <class Chosen>
 std::size_t count_open(const Shape& shape, const Chosen& chosen) {
@@ -205,8 +233,8 @@ std::shared_ptr<Problem> problem_with_fibers(std::shared_ptr<Shape> shape, const
   auto problem = std::make_shared<Problem>();
   const auto count = static_cast<py::ssize_t>(shape->element_count());
   FiberMetric metric;
-  metric.fiber = rows_of<Vec3f>(fibers, "fibers", count, problem->converted);
-  if (!sheets.is_none()) metric.sheet = rows_of<Vec3f>(sheets, "sheets", count, problem->converted);
+  metric.fiber = directions_of(*shape, fibers, "fibers", problem->converted);
+  if (!sheets.is_none()) metric.sheet = directions_of(*shape, sheets, "sheets", problem->converted);
   if (!regions.is_none()) metric.region = rows_of<std::uint16_t>(regions, "regions", count, problem->converted);
   Conversions unseen;
   metric.velocities.clear();

@@ -17,11 +17,17 @@
 namespace isochron::python {
 namespace {
 
-SolveOptions make_solve_options(const py::kwargs& given) {
-  SolveOptions options;
+/// Options and what they were made from, so that they can be pickled.
+struct GivenOptions : SolveOptions {
+  py::dict given;
+};
+
+GivenOptions make_solve_options(const py::kwargs& given) {
+  GivenOptions options;
+  options.given = given;
   OptionReader read(given);
-  each_option(options, read);
-  each_image_option(options, read);
+  each_option(static_cast<SolveOptions&>(options), read);
+  each_image_option(static_cast<SolveOptions&>(options), read);
   read({"threads", "N", "Threads to use; 0: all cores"}, options.threads);
   read({"unordered", "WHEN", "What fast marching does where its order does not hold"}, options.unordered);
   read({"weights", "FLAG", "Keep what each time was made of"}, options.weights);
@@ -186,7 +192,12 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
 
 void bind_solving(py::module_& module) {
   using namespace py::literals;
-  py::class_<SolveOptions>(module, "Options", "How to solve.").def(py::init(&make_solve_options));
+  const py::class_<SolveOptions> options(module, "_Options");
+  py::class_<GivenOptions, SolveOptions>(module, "Options", "How to solve.")
+      .def(py::init(&make_solve_options))
+      .def("__eq__", [](const GivenOptions& a, const GivenOptions& b) { return a.given.equal(b.given); })
+      .def(py::pickle([](const GivenOptions& one) { return one.given; },
+                      [](const py::dict& given) { return make_solve_options(py::kwargs(given)); }));
   py::class_<Sources, std::shared_ptr<Sources>>(module, "Sources", "Where the front starts.")
       .def(py::init(&make_sources), "vertex_count"_a, "vertices"_a = py::none(), "vertex_times"_a = py::none(),
            "points"_a = py::none(), "point_times"_a = py::none(), "level_set"_a = py::none())

@@ -25,7 +25,8 @@ BOX = isochron.Grid(VOLUME.shape)
     [
         (GRID, {"fibers": np.ones((5, 6)), "velocity": 1}, ["fibers", "(5, 6)", "shape (5, 6, 3)"]),
         (GRID, {"fibers": np.ones((5, 7, 3)), "velocity": 1}, ["fibers", "(5, 7, 3)", "shape (5, 6, 3)"]),
-        (GRID, {"metric": np.ones((5, 6, 2, 2))}, ["metric", "(5, 6, 2, 2)", "(5, 6, 3, 3)", "(5, 6, 6)"]),
+        (GRID, {"metric": np.ones((5, 7, 2, 2))}, ["metric", "(5, 7, 2, 2)", "(2, 2)", "(5, 6, 3, 3)", "(5, 6, 6)"]),
+        (BOX, {"metric": np.ones((8, 8, 8, 2, 2))}, ["metric", "(8, 8, 8, 2, 2)", "(8, 8, 8, 3, 3)"]),
         (GRID, {"metric": np.ones((5, 6, 3))}, ["metric", "it is (5, 6, 3)", "(5, 6, 3, 3)"]),
         (isochron.Grid((4, 3, 3)), {"metric": np.tile(np.eye(3), (4, 1, 1))}, ["it is (4, 3, 3)", "(4, 3, 3, 3, 3)", "(4, 3, 3, 6)"]),
         (MESH, {"speed": [1, 2, 3]}, ["speed", "(3,)", "a number", "(2,) for elements", "(4,) for vertices"]),

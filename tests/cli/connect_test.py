@@ -34,6 +34,24 @@ def read_tck(path):
     return tracks[:-1]
 
 
+def read_trk(path):
+    """The header's fields and the tracks of a TrackVis file, in world coordinates."""
+    data = path.read_bytes()
+    magic, dim, size = data[:6], struct.unpack_from("<3h", data, 6), struct.unpack_from("<3f", data, 12)
+    affine = struct.unpack_from("<16f", data, 440)
+    order, (count, version, header) = data[948:952], struct.unpack_from("<3i", data, 988)
+    tracks, at = [], 1000
+    while at < len(data):
+        (points,) = struct.unpack_from("<i", data, at)
+        tracks.append([])
+        for stored in struct.iter_unpack("<3f", data[at + 4:at + 4 + 12 * points]):
+            voxel = [x / s - 0.5 for x, s in zip(stored, size)] + [1]
+            tracks[-1].append([sum(affine[4 * d + e] * voxel[e] for e in range(4)) for d in range(3)])
+        at += 4 + 12 * points
+    return {"magic": magic, "dim": dim, "size": size, "order": order, "count": count, "version": version,
+            "header": header}, tracks
+
+
 def voxels():
     return [(i, j, k) for k in range(SHAPE[2]) for j in range(SHAPE[1]) for i in range(SHAPE[0])]
 
@@ -102,6 +120,28 @@ class ConnectTest(CliCase):
         self.assertEqual(len(rows) - 1, summary["path"]["points"])
         self.assertEqual(len(read_tck(self.folder / "out_streamlines.tck")), summary["streamlines"]["lines"])
 
+    def test_the_path_alone_in_the_file_that_is_named(self):
+        self.succeed(CONNECT, "-o out")
+        for name in ("q.tck", "q.trk", "q.vtp"):
+            summary = self.succeed_json(CONNECT, "-o", name, "--streamlines" if name == "q.trk" else "")
+            self.assertEqual(summary["written"], [name] + ["q_streamlines.trk"] * (name == "q.trk"))
+        self.assertEqual([file for file in self.files() if file.startswith("q")],
+                         ["q.tck", "q.trk", "q.vtp", "q_streamlines.trk"])
+        self.assertEqual(self.read_bytes("q.tck"), self.read_bytes("out_path.tck"))
+        header, tracks = read_trk(self.folder / "q.trk")
+        self.assertEqual(header, {"magic": b"TRACK\0", "dim": SHAPE, "size": (SPACING,) * 3, "order": b"RAS\0",
+                                  "count": 1, "version": 2, "header": 1000})
+        (track,), (expected,) = tracks, read_tck(self.folder / "q.tck")
+        self.assertEqual(len(track), len(expected))
+        for a, b in zip(sum(track, []), sum(map(list, expected), [])):
+            self.assertAlmostEqual(a, b, delta=1e-4)
+        self.assertEqual(self.info("q.trk")["lines"], 1)
+        self.assertGreater(len(read_trk(self.folder / "q_streamlines.trk")[1]), 4)
+        for name in ("q.nii.gz", "q.csv", "q.vtu", "q.tck.gz"):
+            self.expect(2, CONNECT, "-o", name, words=(".tck, .trk, .vtp", "prefix"))
+        self.succeed(CONNECT, "-o sub-01.run-2")  # a dot does not make an extension
+        self.assertIn("sub-01.run-2_path.tck", self.files())
+
     def test_text_names_cost_and_path(self):
         text = self.succeed(CONNECT, "-o out").stdout
         self.assert_has_all(text, "cost", "pathway", "32.0 mm", "mean FA", "out_path.tck")
@@ -126,6 +166,24 @@ class ConnectTest(CliCase):
                         words=("not positive definite", "--tensor-order"))
         self.assertIn("most tensors", self.succeed("info tensors.nii --tensor-order lower").stderr)
 
+    def test_tensors_are_judged_where_paths_run(self):
+        def negate(voxel, values):  # a whole tract, but little of the image
+            if 5 <= voxel[1] <= 9 and 2 <= voxel[2] <= 4:
+                values.update({key: -value for key, value in values.items()})
+        self.tensors(change=negate)
+        words = ("not positive definite", "in the regions", "--tensor-order")
+        self.expect(3, CONNECT, "-o out", words=words)
+        labels = self.labels(boxes=[(1, 2, 3, 6, 8, 3, 3), (2, 17, 18, 6, 8, 3, 3), (3, 9, 10, 13, 13, 3, 3)])
+        self.expect(3, CONNECTOME, f"--labels {labels} -o matrix.csv", words=words)
+        labels = self.labels("outside.nii", boxes=[(1, 2, 3, 6, 6, 3, 3), (2, 17, 18, 0, 4, 3, 3)])
+        warnings = self.succeed_json(CONNECTOME, f"--labels {labels} -o matrix.csv")["warnings"]
+        self.assert_said("most tensors are not positive definite in 1 region", warnings)
+        across = "connect tensors.nii --tensor-order mrtrix --from voxels:9,3,3 --to voxels:9,11,3 -o out"
+        self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if 4 <= voxel[1] <= 10 else None)
+        self.expect(3, across, words="tensors along the path are not positive definite")
+        self.tensors(change=lambda voxel, values: values.update(xx=-1e-3) if voxel[1] == 7 else None)
+        self.assert_said("voxels along the path has a tensor that is not positive definite", self.succeed_json(across)["warnings"])
+
     def test_the_mask_inside_a_tensor_image_counts(self):
         values = array.array("f")
         for _, j, _ in voxels():
@@ -137,6 +195,27 @@ class ConnectTest(CliCase):
         self.write("t.nrrd", header.encode() + values.tobytes())
         self.succeed(f"connect t.nrrd {ENDS} -o inside")
         self.expect(3, "connect t.nrrd --from voxels:2,1,3 --to voxels:18,7,3 -o outside", words="outside the mask")
+
+    def test_tensors_of_fa_md_and_principal_directions(self):
+        expected = self.succeed_json(CONNECT, "-o expected")
+        fa, md, v1 = [], [], [[], [], []]
+        for n, (_, j, k) in enumerate(voxels()):
+            along = 5 <= j <= 9 and 2 <= k <= 4
+            fa.append(14 / math.sqrt(17**2 + 2 * 3**2) if along else 0)
+            md.append(2.3e-3 / 3 if along else 0.8e-3)
+            for component, value in zip(v1, (-1 if n % 2 else 1, 0, 0)):  # signs mean nothing
+                component.append(value)
+        write_nifti(self.folder / "fa.nii", SHAPE, AFFINE, fa)
+        write_nifti(self.folder / "md.nii", SHAPE, AFFINE, md)
+        write_nifti(self.folder / "v1.nii", (*SHAPE, 3), AFFINE, sum(v1, []))
+        found = self.succeed_json(f"connect v1.nii --fa fa.nii --md md.nii --tensor-frame world {ENDS} -o out")
+        self.assertAlmostEqual(found["cost"], expected["cost"], delta=1e-4 * expected["cost"])
+        self.assertAlmostEqual(found["path"]["mean_fa"], expected["path"]["mean_fa"], delta=1e-5)
+        for code, options, word in ((2, "v1.nii --fa fa.nii --tensor-frame world", "--md"),
+                                    (2, "v1.nii --fa fa.nii --md md.nii", "--tensor-frame"),
+                                    (3, "fa.nii --fa fa.nii --md md.nii --tensor-frame world", "principal directions"),
+                                    (3, "v1.nii --fa v1.nii --md md.nii --tensor-frame world", "v1.nii")):
+            self.expect(code, f"connect {options} {ENDS} -o bad", words=word)
 
     def test_regions_of_all_kinds_agree(self):
         labels = self.labels(boxes=[(7, 2, 2, 7, 7, 3, 3), (9, 18, 18, 7, 7, 3, 3)])
@@ -289,18 +368,56 @@ class ConnectTest(CliCase):
         summary = self.succeed_json(CONNECTOME, f"--labels {self.regions()} -o m.csv")
         self.assert_fields(summary, regions=3, unconnected_pairs=0)
         matrices = {}
-        for name in ("m", "m_normalised", "m_length"):
+        for name in ("m", "m_normalised", "m_length", "m_fa"):
             rows = [line.split(",") for line in self.read_text(f"{name}.csv").splitlines()]
             self.assertEqual(rows[0], ["region", "3", "5", "10"])
             self.assertEqual([row[0] for row in rows[1:]], ["3", "5", "10"])
             matrices[name] = [[float(x) for x in row[1:]] for row in rows[1:]]
-        cost, normalised, length = matrices.values()
+        cost, normalised, length, fa = matrices.values()
         for i, j in itertools.product(range(3), repeat=2):
             for matrix in matrices.values():
                 self.assertEqual(matrix[i][j], matrix[j][i])
             if i != j:
                 self.assertAlmostEqual(normalised[i][j], cost[i][j] / length[i][j], delta=1e-6 * normalised[i][j])
         self.assertAlmostEqual(length[0][2], 32, delta=0.5)
+        self.assertAlmostEqual(fa[0][2], 0.8, delta=0.01)  # along the fibres, of which it is 0.8
+        self.assertLess(fa[0][1], 0.8)
+        self.assertEqual(fa[1][1], 0)
+
+    def test_a_table_names_chooses_and_orders_labels(self):
+        labels = self.regions()
+        self.write("lut.txt", "# FreeSurfer\n0 Unknown 0 0 0 0\n10  Left-Thalamus  0 118 14 0\n77 Absent 1 2 3 0\n"
+                              "4\tLeft-Lateral-Ventricle 120 18 134 0\n3 Left, \"Cortex\" 1 2 3 0\n")
+        self.write("ids.csv", "id,name\n10,Thalamus\n3,\"Cortex\"\n5,Inf-Lat-Vent\n")
+        self.write("bids.tsv", "index\tname\tcolor\n10\tLeft thalamus\t#ff0000\n3\tLeft cortex\t#00ff00\n")
+        self.write("snap.txt", '10 255 0 0 1 1 1 "Left thalamus"\n3 1 2 3 1 1 1 "Left cortex"\n')
+        for i, (table, names) in enumerate((("lut.txt", ["Left-Thalamus", '"Left,"']), ("ids.csv", ["Thalamus", "Cortex"]),
+                                            ("bids.tsv", ["Left thalamus", "Left cortex"]),
+                                            ("snap.txt", ["Left thalamus", "Left cortex"]))):
+            summary = self.succeed_json(CONNECTOME, f"--labels {labels} --label-table {table} -o m{i}.csv")
+            rows = self.read_text(f"m{i}.csv").splitlines()
+            self.assertEqual(rows[0], "region," + ",".join(names))
+            self.assertEqual([one["label"] for one in summary["labels"]], [10, 3])
+            if table == "ids.csv":
+                self.assertEqual((summary["labels_left_out"], summary["warnings"]), (1, []))
+            else:
+                self.assert_said("1 label is not in", summary["warnings"])
+        for option, kept in (("none", [10, 3, 5]), ("thal*", [3, 5]), ("3,inf*", [10])):
+            done = (CONNECTOME, f"--labels {labels} --label-table ids.csv --leave-out {option} -o n{len(kept)}.npy")
+            if len(kept) == 1:
+                self.expect(3, *done, words="two regions")
+                continue
+            self.assertEqual([one["label"] for one in self.succeed_json(*done)["labels"]], kept)
+        self.assertEqual(self.read_text("n3.txt").splitlines(), ["10 Thalamus", "3 Cortex", "5 Inf-Lat-Vent"])
+
+    def test_bad_label_tables(self):
+        labels = f"--labels {self.regions()} -o m.csv"
+        for content, word in (("", "empty"), ("# only\n", "no rows"), ("3 a\n3 b\n", "twice"), ("3 a\nx b\n", "line 2"),
+                              ("77 a\n78 b\n", "no label is left")):
+            self.write("bad.txt", content)
+            self.expect(3, CONNECTOME, labels, "--label-table bad.txt", words=word)
+        self.expect(2, CONNECTOME, "--parcels 3 -o m.csv --leave-out 3", words="--labels")
+        self.assert_said("called 'x'", self.succeed_json(CONNECTOME, labels, "--leave-out x")["warnings"])
 
     def test_connectome_as_npy_with_ids(self):
         self.succeed(CONNECTOME, f"--labels {self.regions()} -o m.npy")

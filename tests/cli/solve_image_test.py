@@ -111,6 +111,10 @@ class SolveImage(CliCase):
         self.assertIn("214 used, 2 left out (1 zero, 1 not finite); 3 not positive definite", text)
         path = self.succeed_json(f"path bad.npy --image {image} --to 0", *solve[:6], "-o p.csv")
         self.assertEqual(len(path["paths"]), 1)
+        self.assert_said("1 of 1 voxel at the sources has a tensor that is not positive definite", self.succeed_json(
+            f"solve {image} -o at.npy --source 8", *solve[2:])["warnings"])
+        path = self.succeed_json(f"path bad.npy --image {image} --to 8", *solve[:6], "-o q.csv")
+        self.assert_said("along the paths", path["warnings"])
 
     def test_small_eigenvalues_of_good_tensors_stay(self):
         n = 5

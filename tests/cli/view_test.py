@@ -1,10 +1,12 @@
 """The server behind `isochron view`: who may ask, what is answered, and what is never served."""
 
 import gzip
+import http.client
 import json
 import math
 import os
 import socket
+import time
 
 from cli_case import square_mesh, TET, TET_POINTS
 from view_case import ViewCase
@@ -148,6 +150,74 @@ class View(ViewCase):
         for origin in ("http://evil.example", "null", f"https://127.0.0.1:{self.port}", "http://127.0.0.1"):
             self.refused(403, "GET", "/api/state", headers={"Origin": origin})
         self.assertEqual(self.status("GET", "/api/state", headers={"Origin": f"http://127.0.0.1:{self.port}"}), 200)
+
+    def raw(self, *pieces):
+        """A connection of its own that has sent these bytes."""
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=20)
+        self.addCleanup(connection.close)
+        for piece in pieces:
+            connection.sendall(piece)
+        return connection
+
+    def answered(self, *pieces):
+        """The status and the body of an answer to bytes as they are."""
+        connection = self.raw(*pieces)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer.status, answer.read()
+
+    def assert_quick(self):
+        begin = time.monotonic()
+        self.alive()
+        self.assertEqual(self.status("GET", "/", token=False), 200)
+        self.assertLess(time.monotonic() - begin, 1)
+
+    def test_idle_connections_delay_nobody(self):
+        held = [self.raw() for _ in range(300)]
+        self.assert_quick()
+        held += [self.raw() for _ in range(300)]  # more than are kept
+        self.assert_quick()
+
+    def test_slow_connections_delay_nobody(self):
+        start = f"POST /api/datasets/0/solve HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n".encode()
+        held = [self.raw(start) for _ in range(100)]
+        held += [self.raw(start, b"Content-Length: 1000\r\n\r\n{") for _ in range(100)]
+        for connection in held:
+            connection.sendall(b"a")
+        self.assert_quick()
+
+    def test_headers_that_do_not_end(self):
+        connection = self.raw(b"GET / HTTP/1.1\r\n")
+        answer = http.client.HTTPResponse(connection)
+        begin = time.monotonic()
+        answer.begin()
+        self.assertEqual(answer.status, 408)
+        self.assertLess(time.monotonic() - begin, 6)
+
+    def test_too_many_or_large_headers(self):
+        start = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n".encode()
+        many = b"".join(b"X-%d: 1\r\n" % i for i in range(10000))
+        for more in (many, b"X-Long: " + b"a" * 100000 + b"\r\n"):
+            status, body = self.answered(start, more, b"\r\n")
+            self.assertEqual((status, json.loads(body)["error"][:24]), (431, "the header is too large;"))
+        self.assertEqual(self.answered(start, b"X-A: 1\r\n" * 50, b"\r\n")[0], 200)
+        self.alive()
+
+    def test_two_hosts(self):
+        host = f"Host: 127.0.0.1:{self.port}\r\n".encode()
+        status, body = self.answered(b"GET / HTTP/1.1\r\n", host, b"Host: example.com\r\n\r\n")
+        self.assertEqual(status, 400)
+        self.assertIn("twice", json.loads(body)["error"])
+
+    def test_requests_may_come_together_or_in_pieces(self):
+        request = (f"GET /api/state HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\n"
+                   f"x-isochron-token: {self.token}\r\n\r\n").encode()
+        connection = self.raw(request + request, request[:20])
+        connection.sendall(request[20:])
+        received = b""
+        while received.count(b'"datasets"') < 3:
+            received += connection.recv(65536)
+        self.assertEqual(received.count(b"HTTP/1.1 200"), 3)
 
     def test_other_addresses_of_the_machine_do_not_answer(self):
         self.start("square.msh")

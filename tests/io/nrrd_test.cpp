@@ -92,13 +92,14 @@ const SymTensor3d sample_tensor{3, 0.5, -0.25, 2, 0.75, 1};
 
 /// A 2 × 1 × 1 image whose two voxels hold the same numbers.
 Image tensor_image(const std::string& kind, const std::vector<double>& values, const std::string& more,
-                   const std::string& space = "left-posterior-superior") {
+                   const std::string& space = "left-posterior-superior",
+                   const std::string& component_direction = "none") {
   std::string bytes;
   for (int voxel = 0; voxel < 2; ++voxel) bytes += bytes_of(values, Encoding::big_endian);
   return read_bytes(fmt::format("NRRD0005\ntype: double\ndimension: 4\nspace: {}\nsizes: {} 2 1 1\n"
-                                "space directions: none (1,0,0) (0,1,0) (0,0,1)\nkinds: {} space space space\n{}"
+                                "space directions: {} (1,0,0) (0,1,0) (0,0,1)\nkinds: {} space space space\n{}"
                                 "endian: big\nencoding: raw\n\n",
-                                space, values.size(), kind, more) +
+                                space, values.size(), component_direction, kind, more) +
                     bytes);
 }
 
@@ -112,6 +113,18 @@ SymTensor3d tensor_at(const Image& image, std::size_t voxel) {
 void expect_tensor(const SymTensor3d& actual, const SymTensor3d& expected) {
   expect_near({actual.xx, actual.xy, actual.xz}, {expected.xx, expected.xy, expected.xz});
   expect_near({actual.yy, actual.yz, actual.zz}, {expected.yy, expected.yz, expected.zz});
+}
+
+TEST(Nrrd, ZeroDirectionOfTensorComponentsMeansNone) {
+  const auto& t = sample_tensor;
+  const std::string six = "3D-symmetric-matrix", seven = "3D-masked-symmetric-matrix", space = "RAS";
+  for (const char* direction : {"(0,0,0)", "(nan,nan,nan)"}) {
+    const Image plain = tensor_image(six, {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}, "", space, direction);
+    EXPECT_THAT(plain.grid.shape, ElementsAre(2, 1, 1));
+    expect_tensor(tensor_at(plain, 1), t);
+    const Image masked = tensor_image(seven, {1, t.xx, t.xy, t.xz, t.yy, t.yz, t.zz}, "", space, direction);
+    expect_tensor(tensor_at(masked, 1), t);
+  }
 }
 
 TEST(Nrrd, TensorsOfSixSevenAndNineComponents) {

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "apps/viewer/server/connections.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/http.h"
 #include "isochron/error.h"
@@ -48,6 +49,30 @@ TEST(Server, SaysWhenItHearsNoMore) {
 TEST(Server, EndsInOrderWhenTheLoopFails) {
   Server server({});
   EXPECT_THROW(server.run([]() -> bool { throw InputError("bad"); }), InputError);
+}
+
+TEST(Connections, HeadersAreJudgedAsTheyCome) {
+  EXPECT_EQ(judge_header("GET / HTTP/1.1\r\nHost: a\r\n"), Header::incomplete);
+  EXPECT_EQ(judge_header("GET / HTTP/1.1\r\nHost: a\r\n\r\nbody"), Header::complete);
+  std::string many = "GET / HTTP/1.1\r\n";
+  for (std::size_t i = 0; i < max_header_fields; ++i) many += "A: b\r\n";
+  EXPECT_EQ(judge_header(many + "\r\n"), Header::complete);
+  EXPECT_EQ(judge_header(many + "A: b\r\n"), Header::too_large);
+  EXPECT_EQ(judge_header(std::string(max_header_bytes + 1, 'a')), Header::too_large);
+  EXPECT_EQ(judge_header("\r\n\r\n" + std::string(2 * max_header_bytes, 'a')), Header::complete);
+}
+
+TEST(Connections, WhoAsksIsKnownByTheHeader) {
+  const std::string token = "0123456789abcdef0123456789abcdef";
+  const auto sender = [&](const std::string& header) { return sender_of(header + "\r\n\r\n", token); };
+  EXPECT_EQ(sender("GET /api/state?client=a&token=" + token + " HTTP/1.1\r\nHost: a"), Sender::known);
+  EXPECT_EQ(sender("GET /api/state HTTP/1.1\r\nx-Isochron-TOKEN:  " + token + " \r\nHost: a"), Sender::known);
+  EXPECT_EQ(sender("GET / HTTP/1.1\r\nX-Isochron-Token: " + token.substr(1)), Sender::stranger);
+  EXPECT_EQ(sender("GET / HTTP/1.1\r\nContent-Length: 0"), Sender::stranger);
+  EXPECT_EQ(sender("POST / HTTP/1.1\r\nContent-Length: 10"), Sender::stranger_with_body);
+  EXPECT_EQ(sender("POST / HTTP/1.1\r\ntransfer-encoding: chunked"), Sender::stranger_with_body);
+  EXPECT_EQ(sender_of("POST / HTTP/1.1\r\n\r\nX-Isochron-Token: " + token, token), Sender::stranger);
+  EXPECT_EQ(sender_of("", token), Sender::stranger);
 }
 
 TEST(Access, TokensAreLongAndNeverTheSame) {

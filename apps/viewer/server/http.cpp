@@ -1,4 +1,4 @@
-// The only file that knows cpp-httplib.
+// The routes. Only this file and the listener know cpp-httplib.
 #include "apps/viewer/server/http.h"
 
 #include <array>
@@ -11,12 +11,12 @@
 #include <thread>
 
 #include <fmt/format.h>
-#include <httplib.h>
 #include <unistd.h>
 
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/fields.h"
+#include "apps/viewer/server/listener.h"
 #include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
@@ -30,8 +30,8 @@ constexpr std::size_t max_body = 1 << 20;
 constexpr std::size_t max_path_length = 512;
 /// Of questions to all data sets together.
 constexpr int max_in_flight = 40;
-/// Every stream, question and kept connection holds one; a few are left for what is answered at once.
-constexpr std::size_t pool_threads = max_in_flight + 16 + Events::max_streams;
+/// Every stream and question holds one; a few are left for what is answered at once.
+constexpr std::size_t known_threads = max_in_flight + 16 + Events::max_streams;
 /// Connections that are not accepted yet.
 constexpr int max_waiting = 512;
 constexpr auto heartbeat = std::chrono::milliseconds(1000);
@@ -233,7 +233,6 @@ bool own_origin(std::string_view origin, int port) {
 class Server::Engine {
  public:
   explicit Engine(ServerOptions options) : options_(std::move(options)) {
-    http_.new_task_queue = [] { return new httplib::ThreadPool(pool_threads); };
     // Not httplib's own, which would share a port that is in use.
     http_.set_socket_options([this](socket_t socket) {
       listening_ = socket;
@@ -241,9 +240,7 @@ class Server::Engine {
       ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
     });
     http_.set_tcp_nodelay(true);
-    http_.set_keep_alive_max_count(1000000);
-    http_.set_keep_alive_timeout(2);
-    http_.set_write_timeout(60);  // a browser that is busy drawing may leave an answer for a while
+    http_.set_keep_alive_timeout(Connections::idle_time.count());
     http_.set_payload_max_length(max_body);
     http_.set_default_headers({{"Accept-Ranges", "none"},
                                {"Content-Security-Policy", content_policy},
@@ -265,7 +262,7 @@ class Server::Engine {
   void run(const std::function<bool()>& ended) {
     std::atomic<bool> over{false};
     std::thread listening([&] {
-      http_.listen_after_bind();
+      http_.listen(token_, known_threads);
       over = true;
     });
     // Only a server that runs can be stopped.
@@ -339,6 +336,8 @@ class Server::Engine {
     if (request.path.size() > max_path_length) return Refusal{414, "the path is too long"};
     if (announced_bytes(request) > max_body)
       return Refusal{413, fmt::format("the body is too large; send at most {} bytes", max_body)};
+    if (request.get_header_value_count("Host") > 1)
+      return Refusal{400, "the Host header is there twice; leave one of them out"};
     if (request.has_header("Range")) return Refusal{400, "parts are not served; ask for the whole"};
     if (!own_host(request.get_header_value("Host"), port_)) return Refusal{403, "the Host header is not this server"};
     if (!own_origin(request.get_header_value("Origin"), port_)) return Refusal{403, "other pages may not ask"};
@@ -525,7 +524,7 @@ class Server::Engine {
   std::mutex reloading_;  ///< one file at a time
   std::atomic<int> in_flight_{0};
   Events events_;
-  httplib::Server http_;
+  Listener http_;
 };
 
 Server::Server(ServerOptions options) : engine_(std::make_unique<Engine>(std::move(options))) {}

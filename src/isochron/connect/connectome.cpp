@@ -59,8 +59,9 @@ VertexId cheapest(const Sources& region, const std::vector<double>& times) {
 /// Takes the field of each region and notes what it says of the others.
 class Matrices {
  public:
-  Matrices(const GridDomain& domain, const Ends& ends, int threads, Connectome& result)
+  Matrices(const GridDomain& domain, const TensorField* tensors, const Ends& ends, int threads, Connectome& result)
       : domain_(domain),
+        tensors_(tensors),
         ends_(ends),
         threads_(threads),
         result_(result),
@@ -69,6 +70,7 @@ class Matrices {
       matrix->assign(result.size() * result.size(), infinity);
       for (std::size_t i = 0; i < result.size(); ++i) (*matrix)[at(i, i)] = 0;
     }
+    if (tensors != nullptr) result.anisotropy.assign(result.size() * result.size(), 0);
   }
 
   void take(std::size_t end, const Arrival& arrival) {
@@ -94,6 +96,7 @@ class Matrices {
         if (!std::isfinite(cost)) {
           ++result_.unconnected;
           result_.length[at(i, j)] = result_.length[at(j, i)] = infinity;
+          if (tensors_ != nullptr) result_.anisotropy[at(i, j)] = result_.anisotropy[at(j, i)] = 0;
           continue;
         }
         difference += std::abs(there - back) / cost;
@@ -115,11 +118,15 @@ class Matrices {
     // 80 regions have 3,160 paths, and to make one quicker takes fifty times as long as to trace it.
     const Path path = tracer.from(domain_.grid.position(nearest), {Shorten::no});
     result_.length[at(i, j)] = result_.length[at(j, i)] = path.length;
+    if (tensors_ != nullptr)
+      result_.anisotropy[at(i, j)] = result_.anisotropy[at(j, i)] =
+          path_statistics(path.points, *tensors_, domain_.metric).mean_anisotropy;
     return path.end == PathEnd::source;
   }
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const { return row * result_.size() + column; }
 
   const GridDomain& domain_;
+  const TensorField* tensors_;
   const Ends& ends_;
   int threads_;
   Connectome& result_;
@@ -128,7 +135,8 @@ class Matrices {
 
 }  // namespace
 
-Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const SolveOptions& options) {
+Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion> regions, const SolveOptions& options,
+                       const TensorField* tensors) {
   const Ends ends = ends_in_mask(domain, regions);
   Connectome result;
   for (const LabelledRegion& region : regions) result.labels.push_back(region.label);
@@ -136,7 +144,7 @@ Connectome connect_all(const GridDomain& domain, std::span<const LabelledRegion>
   solve_options.sources = Keep::no;
   Solver solver(domain, solve_options);
   const int threads = options.backend == Backend::serial ? 1 : options.threads;
-  Matrices matrices(domain, ends, threads > 0 ? threads : hardware_threads(), result);
+  Matrices matrices(domain, tensors, ends, threads > 0 ? threads : hardware_threads(), result);
   solver.solve_many(ends.sources, [&](std::size_t i, Arrival&& arrival) { matrices.take(i, arrival); });
   matrices.finish();
   return result;

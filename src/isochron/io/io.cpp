@@ -95,6 +95,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
       freesurfer_codec(),
       {"MRtrix tracks", {".tck"}, lines, read_tck, write_tck},
+      {"TrackVis tracks", {".trk"}, lines, read_trk, nullptr},
   };
   return table;
 }

@@ -1,8 +1,11 @@
 #include "isochron/io/tables.h"
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cmath>
+#include <initializer_list>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -66,6 +69,46 @@ std::optional<NamePlace> name_place(const Row& row, NamePlace of_four_numbers) {
   return std::nullopt;
 }
 
+/// The columns of a row: between commas or tabs, or between blanks, where quotes keep a name together.
+std::vector<std::string> columns_of(std::string_view line, char separator) {
+  std::vector<std::string> columns;
+  if (separator != ' ') {
+    for (std::size_t end = 0; end != std::string_view::npos; line.remove_prefix(std::min(line.size(), end + 1))) {
+      end = line.find(separator);
+      columns.push_back(without_quotes(trimmed(line.substr(0, end))));
+    }
+    return columns;
+  }
+  while (!(line = trimmed(line)).empty()) {
+    const std::size_t quote = line.front() == '"' ? line.find('"', 1) : std::string_view::npos;
+    const std::size_t end = quote == std::string_view::npos ? line.find_first_of(" \t") : quote + 1;
+    columns.push_back(without_quotes(line.substr(0, end)));
+    line.remove_prefix(std::min(line.size(), end));
+  }
+  return columns;
+}
+
+/// Where a table of labels has its labels and names. Without headings a name is the first text behind the label.
+struct LabelColumns {
+  std::size_t label = 0;
+  std::optional<std::size_t> name;
+
+  void take_headings(const std::vector<std::string>& headings) {
+    const auto find = [&](std::initializer_list<std::string_view> names) -> std::optional<std::size_t> {
+      for (std::size_t i = 0; i < headings.size(); ++i)
+        if (std::find(names.begin(), names.end(), lower_case(headings[i])) != names.end()) return i;
+      return std::nullopt;
+    };
+    label = find({"id", "index", "label", "value", "no", "no.", "number", "labelid", "label_id"}).value_or(0);
+    name = find({"name", "labelname", "label_name", "structure", "region", "roi"});
+  }
+  [[nodiscard]] std::string name_in(const std::vector<std::string>& row) const {
+    if (name) return *name < row.size() ? row[*name] : std::string();
+    const auto text = std::find_if(row.begin(), row.end(), [](const std::string& word) { return !parse_real(word); });
+    return text == row.end() ? std::string() : *text;
+  }
+};
+
 std::vector<double> read_b_values(const std::filesystem::path& path) {
   std::vector<double> result;
   for (const auto& row : read_number_rows(path)) result.insert(result.end(), row.begin(), row.end());
@@ -109,6 +152,42 @@ std::vector<std::vector<double>> read_number_rows(const std::filesystem::path& p
     while (in.more_on_line());
   }
   return rows;
+}
+
+std::vector<LabelName> read_label_table(const std::filesystem::path& path) {
+  const FileBytes bytes(path);
+  std::vector<LabelName> result;
+  std::set<std::int64_t> seen;
+  LabelColumns columns;
+  char separator = '\0';  // not known yet
+  std::string_view left = bytes.text();
+  for (std::size_t number = 1; !left.empty(); ++number) {
+    const std::string_view line = trimmed(left.substr(0, left.find('\n')));
+    left.remove_prefix(
+        std::min(left.size(), left.find('\n') == std::string_view::npos ? left.size() : left.find('\n') + 1));
+    if (line.empty() || line.front() == '#') continue;
+    const bool first = separator == '\0';
+    // Tabs alone do not tell: FreeSurfer's tables have them between some columns. With headings they do.
+    if (first)
+      separator = line.find(',') != std::string_view::npos ? ','
+                  : !parse_real(line.substr(0, line.find_first_of(" \t"))) && line.find('\t') != std::string_view::npos
+                      ? '\t'
+                      : ' ';
+    const std::vector<std::string> row = columns_of(line, separator);
+    const auto label = columns.label < row.size() ? parse_number<std::int64_t>(row[columns.label]) : std::nullopt;
+    if (!label && first) {
+      columns.take_headings(row);
+      continue;
+    }
+    if (!label)
+      bad_file(path, "line {}: no label in {} (a row is: id name); give a table of labels", number, in_quotes(line));
+    if (!seen.insert(*label).second)
+      bad_file(path, "line {}: the label {} is in the table twice; leave one out", number, *label);
+    std::string name = columns.name_in(row);
+    result.push_back({*label, name.empty() ? std::to_string(*label) : std::move(name)});
+  }
+  if (result.empty()) bad_file(path, "there are no rows in it (a row is: id name); give a table of labels");
+  return result;
 }
 
 std::vector<VertexId> read_vtx(const std::filesystem::path& path) {

@@ -51,6 +51,17 @@ NamedPoints read_points(const std::filesystem::path& path);
 /// something else, or the counts differ.
 GradientTable read_gradients(const std::filesystem::path& bval, const std::filesystem::path& bvec);
 
+/// A label of an image and what it is called.
+struct LabelName {
+  std::int64_t label = 0;
+  std::string name;
+};
+
+/// The rows of a table of labels, in its order: FreeSurfer's and MRtrix's look-up tables (`id name r g b a`, `id name`,
+/// '#' comments), ITK-SNAP's (`id r g b … "name"`), and tables with commas or tabs between the columns, with or without
+/// a line of headings. Throws InputError: no rows, a row without a label, a label twice.
+std::vector<LabelName> read_label_table(const std::filesystem::path& path);
+
 /// The first bytes of a .npy file (format version 1.0) of this type ("f8") in the machine's byte order.
 enum class NpyOrder { rows_first, columns_first };  // NumPy's C and Fortran order
 std::string npy_header(std::string_view type, NpyOrder order, std::span<const std::size_t> shape);

@@ -30,9 +30,9 @@ bool is_vertex_values_file(const std::filesystem::path& path) {
   return extension == ".dat" || extension == ".igb";
 }
 
-void write_vertex_values(const std::filesystem::path& path, const DataArray& values) {
+void write_vertex_values(const std::filesystem::path& path, const DataArray& values, Overwrite overwrite) {
   const bool text = FileName(path).extension == ".dat";
-  AtomicFile temporary(path);
+  AtomicFile temporary(path, overwrite);
   ByteWriter out({path, temporary.path()});
   if (!text) out.write(igb_header(values.tuple_count()));
   std::visit(

@@ -166,6 +166,7 @@ DiffusionMetric diffusion_metric(std::span<const SymTensor3d> tensors, std::span
   TensorMetric metric;
   metric.tensor.assign(tensors.size(), elsewhere);
   result.usable.assign(tensors.size(), 0);
+  result.indefinite.assign(tensors.size(), 0);
   std::mutex adding;
   parallel_chunks(options.threads, tensors.size(), [&](std::size_t begin, std::size_t end) {
     Converter converter{.map = map,
@@ -173,11 +174,16 @@ DiffusionMetric diffusion_metric(std::span<const SymTensor3d> tensors, std::span
                         .which = options.raised,
                         .floor = result.smallest_eigenvalue,
                         .ratio = tensor_ratio(options)};
-    for (std::size_t i = begin; i < end; ++i)
-      if (mask.empty() || mask[i] != 0) result.usable[i] = converter.convert(tensors[i], metric.tensor[i]) ? 1 : 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (!mask.empty() && mask[i] == 0) continue;
+      const std::size_t before = converter.counts.not_positive_definite;
+      result.usable[i] = converter.convert(tensors[i], metric.tensor[i]) ? 1 : 0;
+      result.indefinite[i] = converter.counts.not_positive_definite > before ? 1 : 0;
+    }
     const std::lock_guard lock(adding);
     result.counts += converter.counts;
   });
+  if (result.counts.not_positive_definite == 0) result.indefinite = {};
   result.metric = Metric(std::move(metric));
   return result;
 }

@@ -1,6 +1,7 @@
 #include "isochron/metric_arrays.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -107,21 +108,9 @@ class CellValues {
     }
   }
   static void axis_of(std::span<const double> corners, std::span<double> result) {
-    SymTensor3d products{};
-    Vec3d axis{}, first{};
-    bool finite = true;
-    for (std::size_t i = 0; i < corners.size(); i += 3) {
-      const Vec3d v{corners[i], corners[i + 1], corners[i + 2]};
-      const double largest = std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)});
-      finite = finite && is_finite(v);
-      if (!finite || !(largest > 0)) continue;
-      const Vec3d scaled = v / largest;  // squares of what files hold may be too large or too small
-      if (!(norm(first) > 0)) first = scaled;
-      products = products + SymTensor3d::outer(scaled / norm(scaled));
-    }
-    if (norm(first) > 0) axis = principal_direction(products);
-    if (dot(axis, first) < 0) axis = -axis;
-    if (!finite) axis.x = std::numeric_limits<double>::quiet_NaN();
+    std::array<Vec3d, Corners> directions;
+    for (std::size_t i = 0; i < Corners; ++i) directions[i] = {corners[3 * i], corners[3 * i + 1], corners[3 * i + 2]};
+    const Vec3d axis = common_axis(directions);
     for (int c = 0; c < 3; ++c) result[static_cast<std::size_t>(c)] = axis[c];
   }
 
@@ -406,6 +395,24 @@ void check_request(const MetricRequest& r) {
 }
 
 }  // namespace
+
+Vec3d common_axis(std::span<const Vec3d> directions) {
+  SymTensor3d products{};
+  Vec3d axis{}, first{};
+  bool finite = true;
+  for (const Vec3d& v : directions) {
+    const double largest = std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)});
+    finite = finite && is_finite(v);
+    if (!finite || !(largest > 0)) continue;
+    const Vec3d scaled = v / largest;  // squares of what files hold may be too large or too small
+    if (!(norm(first) > 0)) first = scaled;
+    products = products + SymTensor3d::outer(scaled / norm(scaled));
+  }
+  if (norm(first) > 0) axis = principal_direction(products);
+  if (dot(axis, first) < 0) axis = -axis;
+  if (!finite) axis.x = std::numeric_limits<double>::quiet_NaN();
+  return axis;
+}
 
 namespace {
 

@@ -48,7 +48,8 @@ ImageMetric tensors(const Image& image, const std::string& name, DiffusionMetric
   const std::vector<SymTensor3d> found = tensors_of_array(image, name, wanted, frame);
   options.raised = RaisedTensors::unusable;
   DiffusionMetric made = diffusion_metric(found, mask, options);
-  return {std::move(made.metric), made.counts.left_out() > 0 ? std::move(made.usable) : std::move(mask), made.counts};
+  return {std::move(made.metric), made.counts.left_out() > 0 ? std::move(made.usable) : std::move(mask), made.counts,
+          std::move(made.indefinite)};
 }
 
 std::vector<Vec3f> directions(const Image& image, const std::string& name) {
@@ -133,7 +134,7 @@ ImageMetric made_of_arrays(const Image& image, const MetricRequest& request, std
   Metric metric = Metric::isotropic(request.speed.value_or(1.0));
   if (!request.speed_array.empty()) metric = speeds(image, request.speed_array);
   if (!request.fiber_array.empty()) metric = fibers(image, request, mask);
-  return {std::move(metric), std::move(mask), {}};
+  return {.metric = std::move(metric), .mask = std::move(mask)};
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "isochron/diffusion.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -54,6 +56,32 @@ std::vector<SymTensor3d> image_tensors(Image image, std::optional<TensorOrder> o
   const TensorOrder used = order_of(image, order, what);
   std::vector<SymTensor3d> tensors = world_tensors(image.data.all().front(), used, image.grid, frame, what);
   leave_out_masked(image, tensors);
+  return tensors;
+}
+
+// Of eigenvalues MD (1 + 2 a), MD (1 − a) and MD (1 − a) the fractional anisotropy F is √3 a / √(1 + 2 a²).
+SymTensor3d axial_tensor(double anisotropy, double diffusivity, const Vec3d& direction) {
+  const double length = norm(direction);
+  if (!(length > 0 && diffusivity > 0 && std::isfinite(length + diffusivity + anisotropy))) return {};
+  const double f = std::clamp(anisotropy, 0.0, 1.0), a = f / std::sqrt(3 - 2 * f * f);
+  const Vec3d v = direction / length;
+  return SymTensor3d::identity(diffusivity * (1 - a)) + SymTensor3d::outer(v, 3 * a * diffusivity);
+}
+
+std::vector<SymTensor3d> axial_tensors(const Image& directions, const Image& anisotropy, const Image& diffusivity,
+                                       TensorFrame frame, const std::array<std::string, 3>& names) {
+  if (directions.data.empty() || directions.data.all().front().components != 3)
+    throw InputError(
+        fmt::format("there are no principal directions in it (volumes: {}, a direction has 3); give an image of them",
+                    directions.data.empty() ? 0 : directions.data.all().front().components),
+        names[0]);
+  const DataArray& v = directions.data.all().front();
+  const DataArray &fa = values_on(directions.grid, anisotropy, names[1]),
+                  &md = values_on(directions.grid, diffusivity, names[2]);
+  const FrameAxes axes = frame_axes(directions.grid, frame);
+  std::vector<SymTensor3d> tensors(directions.grid.voxel_count());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    tensors[i] = axial_tensor(fa.at(i), md.at(i), rotate_to_world(Vec3d{v.at(i, 0), v.at(i, 1), v.at(i, 2)}, axes));
   return tensors;
 }
 

@@ -16,15 +16,29 @@ function showError(error: unknown): void {
   if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
     wholePage(
       'Wrong token',
-      'The token in the address is not the one of this server. Open the address that isochron view has printed.',
+      'The token of this page is not the one of this server. Open the address that isochron view has printed.',
     );
     return;
   }
   wholePage('No answer', `${wordsOf(error)}. Is isochron view still running?`);
 }
 
+/** The token of the address, which it is taken out of: addresses are shown, kept and passed on. Reloads find it again. */
+function takeToken(): string {
+  const { pathname, search, hash } = window.location;
+  const given = new URLSearchParams(search).get('token');
+  try {
+    if (given === null) return sessionStorage.getItem('token') ?? '';
+    sessionStorage.setItem('token', given);
+    history.replaceState(null, '', pathname + hash);
+  } catch {
+    // A browser that stores nothing keeps it in the address.
+  }
+  return given ?? '';
+}
+
 async function start(): Promise<void> {
-  const token = new URLSearchParams(window.location.search).get('token') ?? '';
+  const token = takeToken();
   if (token === '') {
     wholePage('No token', 'Open the address that isochron view has printed, with its token.');
     return;

@@ -96,6 +96,15 @@ describePage('the page', files, (page) => {
     await Promise.all([one.close(), two.close()]);
   });
 
+  test('the token leaves the address and is there after a reload', async () => {
+    const view = await page.open();
+    assert.equal(view.page.url(), new URL('/', page.url).href);
+    await view.page.reload();
+    await view.ready();
+    assert.equal(view.page.url(), new URL('/', page.url).href);
+    await view.close();
+  });
+
   test('what cannot be solved is said, and what is wrong too', async () => {
     const view = await page.open();
     await view.page.getByLabel('Data set').selectOption({ label: 'lines.vtk' });

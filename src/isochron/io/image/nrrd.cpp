@@ -209,11 +209,16 @@ std::vector<bool> space_axes(const NrrdHeader& h, Image& image) {
     std::transform(list.begin(), list.end(), result.begin(), in_space);
   };
   const auto informative = [](const std::string& kind) { return kind != "???" && kind != "none"; };
+  const auto spatial = [](const std::string& kind) { return kind == "space" || kind == "domain"; };
   const auto finite = [](double spacing) { return std::isfinite(spacing); };
   if (!h.directions.empty()) {
-    by(h.directions, [](const auto& d) { return d.has_value(); });
+    // Some programs write (0,0,0) or (nan,nan,nan) instead of none.
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const bool somewhere = h.directions[axis] && norm(*h.directions[axis]) > 0;
+      result[axis] = somewhere || (h.directions[axis] && !h.kinds.empty() && spatial(h.kinds[axis]));
+    }
   } else if (std::any_of(h.kinds.begin(), h.kinds.end(), informative)) {
-    by(h.kinds, [](const std::string& kind) { return kind == "space" || kind == "domain"; });
+    by(h.kinds, spatial);
   } else if (std::any_of(h.spacings.begin(), h.spacings.end(), finite)) {
     by(h.spacings, finite);
   } else if (axes > 3) {
@@ -371,6 +376,7 @@ Image read_nrrd(const std::filesystem::path& path) {
     bad_file(path, "{} axes in space (an image has 1 to 3); cut it into images", space.size());
   const auto sizes_of = [&](const std::vector<std::size_t>& axes) {
     std::vector<std::int64_t> sizes;
+    sizes.reserve(axes.size());
     for (const std::size_t axis : axes) sizes.push_back(h.sizes[axis]);
     return sizes;
   };

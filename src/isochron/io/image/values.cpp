@@ -1,5 +1,9 @@
 #include "isochron/io/image/values.h"
 
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "isochron/core/join_text.h"
@@ -41,7 +45,26 @@ std::array<std::size_t, 6> positions(TensorOrder order) {
   return {at(t.xx), at(t.xy), at(t.xz), at(t.yy), at(t.yz), at(t.zz)};
 }
 
+Vec3d unit_axis(const ImageGrid& grid, std::size_t axis) { return grid.axes[axis] / norm(grid.axes[axis]); }
+
 }  // namespace
+
+std::string axis_letters(const ImageGrid& grid) {
+  std::array<int, 3> order{0, 1, 2}, best = order;
+  double most = 0;
+  do {
+    double sum = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) sum += std::abs(unit_axis(grid, axis)[order[axis]]);
+    if (sum <= most) continue;
+    most = sum;
+    best = order;
+  } while (std::next_permutation(order.begin(), order.end()));
+  constexpr std::array<std::string_view, 3> letters{"LR", "PA", "IS"};
+  std::string result;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    result += letters[static_cast<std::size_t>(best[axis])][grid.axes[axis][best[axis]] > 0 ? 1 : 0];
+  return result;
+}
 
 std::string array_name(std::string_view text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);

@@ -12,6 +12,10 @@ constexpr std::string_view unnamed_array = "values";
 /// `text` as the name of an array; what is empty or not printable is `unnamed_array`.
 std::string array_name(std::string_view text);
 
+/// For each voxel axis the world direction that it follows most, none twice: Right, Left, Anterior, Posterior,
+/// Superior, Inferior.
+std::string axis_letters(const ImageGrid& grid);
+
 /// One axis of a file's block of values: its length, and how far apart its steps lie in an image's values.
 struct ValueAxis {
   std::size_t extent = 1;

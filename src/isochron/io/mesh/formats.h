@@ -8,6 +8,7 @@
 #include <string>
 
 #include "isochron/dataset.h"
+#include "isochron/image.h"
 #include "isochron/io/file.h"
 #include "isochron/io/mesh/cells.h"
 #include "isochron/io/vtk_xml.h"
@@ -83,6 +84,13 @@ void write_stl(std::span<const OutputFile> files, const Dataset& dataset);
 /// written, as 32-bit reals (little-endian).
 Dataset read_tck(const std::filesystem::path& path);
 void write_tck(std::span<const OutputFile> files, const Dataset& dataset);
+
+/// TrackVis track files in either byte order: streamlines as lines, turned into RAS mm by the affine of version 2 and
+/// the voxel order. Values of points and of streamlines are left out, with a warning.
+Dataset read_trk(const std::filesystem::path& path);
+/// Writes version 2 (little-endian, no values) on the voxels of an image. Throws UsageError when an axis of it is
+/// longer than the format can count.
+void write_trk(const OutputFile& file, const Dataset& dataset, const ImageGrid& grid);
 
 /// TetGen and Triangle .node/.ele: points with attributes, and tetrahedra or triangles with a region.
 Dataset read_tetgen(const std::filesystem::path& path);
