@@ -130,8 +130,7 @@ class MeshRun {
   void write(SharedSteps* ranks) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_, std::move(dataset_));
     else if (request_.to_vertex_values())
-      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"),
-                          request_.overwrite);
+      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"), request_.overwrite);
     else write_dataset(request_.output, dataset_, request_.overwrite);
   }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "isochron/dataset.h"
+#include "isochron/io.h"
 
 namespace isochron {
 
