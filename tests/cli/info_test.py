@@ -16,7 +16,8 @@ class Info(CliCase):
         self.assertIn("arrays kept: region, fiber, sheet", text)
         for entry in listed:
             self.assertTrue(entry["reads"], entry["name"])
-            only_read = entry["name"] in ("GIFTI", "FreeSurfer surface") or entry["name"].endswith("pieces")
+            only_read = entry["name"] in ("GIFTI", "FreeSurfer surface", "TrackVis tracks")
+            only_read = only_read or entry["name"].endswith("pieces")
             self.assertEqual(entry["writes"], not only_read, entry["name"])
 
     def test_pieces_are_one_mesh(self):
