@@ -11,9 +11,14 @@ function(isochron_target_defaults target)
   if(ISOCHRON_SANITIZE)
     # Checks of every pointer for null, alignment and overflow would take a third of the build; null and what is read
     # outside an array are found without them.
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${ISOCHRON_SANITIZE}
+    # GCC and Clang leave casts of numbers that the target cannot hold out of "undefined".
+    set(sanitizers ${ISOCHRON_SANITIZE})
+    if(sanitizers MATCHES "undefined")
+      string(APPEND sanitizers ",float-cast-overflow")
+    endif()
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${sanitizers}
       -fno-sanitize=null,alignment,vptr,pointer-overflow,object-size -fno-sanitize-recover=all -fno-omit-frame-pointer>)
-    target_link_options(${target} PRIVATE -fsanitize=${ISOCHRON_SANITIZE})
+    target_link_options(${target} PRIVATE -fsanitize=${sanitizers})
   endif()
   if(NOT APPLE)
     target_link_options(${target} PRIVATE -Wl,--as-needed)

@@ -130,10 +130,13 @@ MeshQuality examine_quality(const SimplexMesh<Corners>& mesh, CrossingTest cross
   quality.shape = shape_statistics(mesh, threads);
   if constexpr (Corners == 3) {
     quality.topology = surface_topology(mesh);
-    const bool always = crossings == CrossingTest::always;
-    const std::uint64_t limit = always ? std::numeric_limits<std::uint64_t>::max() : max_pairs_compared;
-    if (always || mesh.element_count() <= max_triangles_tested)
-      quality.self_intersections = count_self_intersections(mesh, threads, progress, limit);
+    const std::size_t triangles = mesh.element_count();
+    // Ordinary triangles take 150 to 350 each.
+    const std::uint64_t some_seconds = 200'000'000 + 500 * std::uint64_t{triangles};
+    if (crossings == CrossingTest::always)
+      quality.self_intersections = count_self_intersections(mesh, threads, progress, UINT64_MAX);
+    else if (triangles <= max_triangles_tested)
+      quality.self_intersections = count_self_intersections(mesh, threads, progress, some_seconds);
   }
   return quality;
 }

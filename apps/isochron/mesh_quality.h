@@ -13,10 +13,9 @@ namespace isochron::cli {
 /// Whether to look for triangles that run through one another: a second for each million.
 enum class CrossingTest {
   always,
-  small_meshes  ///< up to `max_triangles_tested`, a few hundred compared with each, or seconds of work
+  small_meshes  ///< up to `max_triangles_tested`, where not too many are near one another
 };
 constexpr std::size_t max_triangles_tested = 500'000;
-constexpr std::uint64_t max_pairs_compared = 200'000'000;
 
 struct MeshQuality {
   ShapeStatistics shape;

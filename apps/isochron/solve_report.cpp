@@ -290,6 +290,20 @@ std::optional<RuntimeError> draw_result(const SolveRequest& request, const Datas
   return std::nullopt;
 }
 
+void warn_rounded_times(const SolveRequest& request, const Sources& sources, const Arrival& arrival, Console& console) {
+  if (arrival.precision != Precision::single_ || !request.to_mesh()) return;
+  double first = sources.level_set.empty() ? arrival.max_time : 0;
+  for (const VertexSource& source : sources.vertices) first = std::min(first, source.time);
+  for (const PointSource& source : sources.points) first = std::min(first, source.time);
+  constexpr double half_epsilon = std::numeric_limits<float>::epsilon() / 2, share = 1e-4;
+  const double rounding = half_epsilon * std::max(std::abs(first), std::abs(arrival.max_time));
+  if (rounding > share * (arrival.max_time - first))
+    console.warn(
+        "{}: the times are rounded to about {:.1g} (32-bit numbers, and onsets much later or earlier than 0); use "
+        "--precision double",
+        request.output.string(), rounding);
+}
+
 void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
                   Console& console) {
   const auto outside = static_cast<std::size_t>(

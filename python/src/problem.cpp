@@ -12,6 +12,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/dataset.h"
 #include "isochron/error.h"
+#include "isochron/metric/bad_cells.h"
 #include "isochron/metric_arrays.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
@@ -68,9 +69,20 @@ SymTensor3d metric_tensor(const SymTensor3d& t, TensorKind given) {
   return given == TensorKind::metric ? t : inverse(t);
 }
 
+/// Throws InputError when a full matrix is not symmetric; those that a front cannot enter may hold anything.
+void check_symmetric(std::span<const double> values, const Shape& shape, const std::string& name) {
+  BadCells lopsided;
+  const std::size_t count = values.size() / 9;
+  for (std::size_t e = 0; e < count; ++e)
+    if ((count == 1 || shape.mask.empty() || shape.mask[e] != 0) && !is_symmetric(values.subspan(9 * e, 9)))
+      lopsided.add(e);
+  lopsided.check_symmetric(name, count);
+}
+
 /// Tensors, one (of shape (6,) or (3, 3)) or one per element, as a metric.
-Metric tensor_metric(const py::array& array, const std::string& name, std::size_t elements, TensorOrder order,
+Metric tensor_metric(const py::array& array, const std::string& name, const Shape& shape, TensorOrder order,
                      TensorKind given, Conversions& converted) {
+  const std::size_t elements = shape.element_count();
   const py::ssize_t width = array.ndim() > 0 && array.shape(array.ndim() - 1) == 3 ? 9 : 6;
   const bool one = array.size() == width && array.ndim() == (width == 9 ? 2 : 1);
   const py::ssize_t count = one ? 1 : static_cast<py::ssize_t>(elements);
@@ -86,6 +98,7 @@ Metric tensor_metric(const py::array& array, const std::string& name, std::size_
     return Metric(TensorMetric{rows_of<SymTensor3f>(flat, name, count, converted)});
   const auto values = flat.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
   const double* from = values.data();
+  if (width == 9) check_symmetric({from, static_cast<std::size_t>(values.size())}, shape, name);
   const auto tensor = [&](std::size_t e) {
     return metric_tensor(
         tensor_of({from + e * static_cast<std::size_t>(width), static_cast<std::size_t>(width)}, order), given);
@@ -157,7 +170,7 @@ std::shared_ptr<Problem> problem_with_tensors(std::shared_ptr<Shape> shape, cons
                                               const std::string& order, bool inverse) {
   auto problem = std::make_shared<Problem>();
   problem->metric_argument = inverse ? "velocity_tensor" : "metric";
-  problem->metric = tensor_metric(tensors, problem->metric_argument, shape->element_count(), tensor_order_named(order),
+  problem->metric = tensor_metric(tensors, problem->metric_argument, *shape, tensor_order_named(order),
                                   inverse ? TensorKind::velocity_tensor : TensorKind::metric, problem->converted);
   problem->shape = std::move(shape);
   return problem;

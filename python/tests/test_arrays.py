@@ -305,6 +305,22 @@ def test_what_cannot_be_computed_with_is_told(mesh, options):
     refused(isochron.InputError, words, isochron.solve, mesh, [0], **options)
 
 
+@pytest.mark.parametrize("argument", ["metric", "velocity_tensor"])
+def test_tensors_that_are_not_symmetric_are_told(argument):
+    """As the command does; rounding is no harm."""
+    full = np.array([np.eye(3)] * len(CELLS))
+    full[:, 0, 1] = 1e-5
+    isochron.solve((POINTS, CELLS), [0], **{argument: full})
+    full[1:, 0, 1] = 0.5
+    words = f"{argument} is not symmetric on {len(CELLS) - 1} of {len(CELLS)} cells .first: cell 1.; choose another"
+    refused(isochron.InputError, words, isochron.solve, (POINTS, CELLS), [0], **{argument: full})
+    refused(isochron.InputError, "is not symmetric on 1 of 1", isochron.solve, (POINTS, CELLS), [0],
+            **{argument: full[1]})
+    grid = np.broadcast_to(full[1], (5, 6, 3, 3)).copy()
+    refused(isochron.InputError, "is not symmetric on 30 of 30", isochron.solve, isochron.Grid((5, 6)), [0],
+            **{argument: grid})
+
+
 @pytest.mark.parametrize("scale", [1e-100, 1e100])
 def test_large_and_small_numbers_that_can_be_computed_with(scale):
     """Lengths and speeds in other units."""

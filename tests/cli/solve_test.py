@@ -21,6 +21,26 @@ class Solve(CliCase):
         """The summary of a solve that must succeed."""
         return self.succeed_json(f"solve {mesh} -o {output} --force", *options)
 
+    def test_peak_memory_is_that_of_the_command(self):
+        self.make("square", "--n 5")
+        large = b"x" * 400_000_000  # of the process that starts it
+        self.assertLess(self.solve("a.msh", "--source 0")["peak_bytes"], len(large) // 2)
+
+    def test_onsets_that_hide_travel_times_are_refused(self):
+        self.make("cube", "--n 5")
+        self.make("phantom", "--n 12", name="image.vti")
+        self.write("far.txt", "0 0\n1 1e7\n")
+        for mesh, output in (("a.msh", "out.msh"), ("image.vti", "out.vti")):
+            solve = f"solve {mesh} -o {output}"
+            self.expect(3, solve, "--source 0 --source-time=-1e15",
+                        words=["onset times from -1e+15 to", "double precision has 15", "from nearer 0"])
+            self.expect(3, solve, "--source-file far.txt --precision single",
+                        words=["onset times from 0 to", "single precision has 6", "use --precision double"])
+            self.succeed(solve, "--source-file far.txt --precision double")
+            done = self.succeed(solve, "--source 0 --source-time=1e7 --precision single --force")
+            self.assertIn(f"{output}: the times are rounded to about 0.6 (32-bit numbers", done.stderr)
+            self.assertEqual(self.succeed(solve, "--source 0 --source-time=1e3 --precision single --force").stderr, "")
+
     # ---- files
 
     def test_round_trip_in_every_format(self):

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "isochron/core/random.h"
 #include "isochron/generate.h"
+#include "isochron/mesh/tuples.h"
 
 namespace isochron {
 namespace TEST_FILE {
@@ -137,6 +139,20 @@ TEST(Quality, OfMeshes) {
   EXPECT_EQ(solid.angles.count(), 6 * cube.element_count());
   EXPECT_LE(solid.smallest_angle.max(), std::acos(1.0 / 3) * 180 / M_PI + 1e-9);
   EXPECT_GE(solid.largest_angle.min(), std::acos(1.0 / 3) * 180 / M_PI - 1e-9);
+}
+
+TEST(Distribution, TakesWhatIsNoNumber) {
+  Distribution values(0, 1);
+  for (const double value : std::vector<double>{std::nan(""), INFINITY, -INFINITY, 0.5}) values.add(value);
+  EXPECT_EQ(values.count(), 4U);
+  EXPECT_EQ(values.histogram(2), (std::vector<std::size_t>{2, 2}));
+}
+
+TEST(WholeNumbers, AreTheLeastWhereThereIsNone) {
+  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  const DataArray array{"ids", 1, std::vector<double>{3, -2.5, std::nan(""), 1e300, 0x1p63, INFINITY}};
+  EXPECT_EQ(whole_numbers(array), (std::vector<std::int64_t>{3, -2, least, least, least, least}));
+  EXPECT_EQ(whole_numbers({"ids", 1, std::vector<std::int64_t>{least, 7}}), (std::vector<std::int64_t>{least, 7}));
 }
 
 }  // namespace TEST_FILE

@@ -228,7 +228,7 @@ TEST(SelfIntersections, FindsAllAroundVerticesOfManyTriangles) {
 
 TEST(SelfIntersections, FewTrianglesAroundAVertexAreCompared) {
   for (const std::size_t count : {1000U, 20'000U})
-    EXPECT_EQ(count_self_intersections(wavy_fan(count), 1, {}, 200 * count), 0U) << count;
+    EXPECT_EQ(count_self_intersections(wavy_fan(count), 1, {}, 400 * count), 0U) << count;
 }
 
 TEST(SelfIntersections, EmbeddedSurfacesHaveNone) {

@@ -116,8 +116,9 @@ std::vector<VertexId> voxels_of(const SphereRegion& sphere, const ImageGrid& gri
   for (int d = 0; d < 3; ++d) {
     const double reach = sphere.radius * norm(Vec3d{ex[d], ey[d], ez[d]});
     const double last = grid.shape[static_cast<std::size_t>(d)] - 1.0;
-    low[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(std::clamp(std::floor(center[d] - reach), 0.0, last));
-    high[static_cast<std::size_t>(d)] = static_cast<std::uint32_t>(std::clamp(std::ceil(center[d] + reach), 0.0, last));
+    const auto inside = [&](double index) { return static_cast<std::uint32_t>(index > 0 ? std::min(index, last) : 0); };
+    low[static_cast<std::size_t>(d)] = inside(std::floor(center[d] - reach));
+    high[static_cast<std::size_t>(d)] = inside(std::ceil(center[d] + reach));
   }
   for (std::uint32_t k = low[2]; k <= high[2]; ++k)
     for (std::uint32_t j = low[1]; j <= high[1]; ++j)

@@ -41,7 +41,7 @@ class Tracker {
     for (int d = 0; d < 3; ++d)
       diagonal += static_cast<double>(grid.shape[static_cast<std::size_t>(d)]) * grid.axes[static_cast<std::size_t>(d)];
     const double longest = options.longest > 0 ? options.longest : 2 * norm(diagonal);
-    max_steps_ = static_cast<std::size_t>(std::ceil(longest / step_));
+    max_steps_ = static_cast<std::size_t>(std::min(std::ceil(longest / step_), 1e9));
   }
 
   /// The whole line through a seed; fewer than two points when tracking cannot start.

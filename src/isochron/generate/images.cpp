@@ -50,7 +50,7 @@ std::optional<double> place_in_tube(const HelixTensorsOptions& options, const Ve
   // Only places at about the same height can be near enough.
   const double low = std::clamp((p.z - tube) / height, 0.0, 1.0), high = std::clamp((p.z + tube) / height, 0.0, 1.0);
   const auto distance = [&](double t) { return norm(p - helix_point(options, t)); };
-  const int samples = 8 + static_cast<int>(64 * options.turns * (high - low));
+  const int samples = 8 + static_cast<int>(std::min(64 * options.turns * (high - low), 1e6));
   double step = (high - low) / samples, best = low, least = distance(low);
   const auto try_place = [&](double t) {
     if (!(t >= 0 && t <= 1)) return;

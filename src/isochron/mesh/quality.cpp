@@ -131,7 +131,8 @@ void Distribution::add(double value) {
   max_ = count_ > 0 ? std::max(max_, value) : value;
   sum_ += value;
   ++count_;
-  const double step = std::clamp((value - low_) / (high_ - low_), 0.0, 1.0) * steps;
+  const double share = (value - low_) / (high_ - low_);
+  const double step = share > 0 ? std::min(share, 1.0) * steps : 0;  // of no number, too
   ++counts_[std::min(static_cast<std::size_t>(step), steps - 1)];
 }
 

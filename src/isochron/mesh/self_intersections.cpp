@@ -213,7 +213,7 @@ class PairSearch {
 
   [[nodiscard]] std::size_t size() const { return tree_.order.size(); }
 
-  /// For the triangle at this place of the order. Gives the number of triangles that it was compared with.
+  /// For the triangle at this place of the order. Gives the work: a box compared is 1, a triangle `triangle_work`.
   template <class Take>
   std::size_t search(std::size_t k, Take&& take) const {
     const ElementId e(tree_.order[k]);
@@ -230,18 +230,14 @@ class PairSearch {
   template <class Take>
   std::size_t descend(const Wanted& wanted, std::size_t level, std::size_t index, Take& take) const {
     if (!may_meet(wanted, level, index)) return 0;
-    std::size_t compared = 0;
+    std::size_t work = 0;
     const std::size_t children = level == 0 ? tree_.order.size() : tree_.levels[level - 1].size();
     const std::size_t end = std::min(children, (index + 1) * BoxTree::fan_out);
     for (std::size_t child = index * BoxTree::fan_out; child < end; ++child) {
-      if (level > 0) {
-        compared += descend(wanted, level - 1, child, take);
-      } else if (child > wanted.place) {
-        ++compared;
-        test(wanted, ElementId(tree_.order[child]), take);
-      }
+      if (level > 0) work += descend(wanted, level - 1, child, take);
+      else if (child > wanted.place) work += test(wanted, ElementId(tree_.order[child]), take);
     }
-    return compared;
+    return work;
   }
 
   [[nodiscard]] bool may_meet(const Wanted& wanted, std::size_t level, std::size_t index) const {
@@ -255,10 +251,12 @@ class PairSearch {
   }
 
   template <class Take>
-  void test(const Wanted& wanted, ElementId other, Take& take) const {
+  std::size_t test(const Wanted& wanted, ElementId other, Take& take) const {
+    constexpr std::size_t triangle_work = 20;
     const ElementId e = wanted.triangle;
-    if (touch(wanted.box, box_of(corner_points(mesh_, other))) && triangles_meet(mesh_, e, other))
-      take(TrianglePair{std::min(e, other), std::max(e, other)});
+    if (!touch(wanted.box, box_of(corner_points(mesh_, other)))) return 1;
+    if (triangles_meet(mesh_, e, other)) take(TrianglePair{std::min(e, other), std::max(e, other)});
+    return triangle_work;
   }
 
   void add_hub_boxes() {
@@ -287,27 +285,27 @@ class PairSearch {
   std::vector<std::vector<HubBox>> hub_boxes_;  // as the tree's levels; empty when there are no hubs
 };
 
-/// Calls `take(thread, pair)`; false when more than `max_compared` pairs would have to be compared.
+/// Calls `take(thread, pair)`; false when that would be more than `max_work` (see `PairSearch`).
 template <class Take>
-bool for_each_pair(const TriangleMesh& mesh, int threads, const Progress& progress, std::uint64_t max_compared,
+bool for_each_pair(const TriangleMesh& mesh, int threads, const Progress& progress, std::uint64_t max_work,
                    Take&& take) {
   const PairSearch search(mesh, threads);
   constexpr std::size_t at_once = 512;
   const std::size_t chunks = (search.size() + at_once - 1) / at_once;
   std::atomic<std::size_t> next{0};
-  std::atomic<std::uint64_t> compared{0};
-  const auto ended = [&] { return progress.cancelled() || compared.load(std::memory_order_relaxed) > max_compared; };
+  std::atomic<std::uint64_t> work{0};
+  const auto ended = [&] { return progress.cancelled() || work.load(std::memory_order_relaxed) > max_work; };
   parallel_region(threads, [&](int thread, int) {
     for (std::size_t chunk; (chunk = next++) < chunks && !ended();) {
       const std::size_t end = std::min(search.size(), (chunk + 1) * at_once);
       for (std::size_t k = chunk * at_once; k < end && !ended(); ++k)
-        compared.fetch_add(search.search(k, [&](const TrianglePair& pair) { take(thread, pair); }),
-                           std::memory_order_relaxed);
+        work.fetch_add(search.search(k, [&](const TrianglePair& pair) { take(thread, pair); }),
+                       std::memory_order_relaxed);
       if (thread == 0 && chunk % 64 == 0) progress.update(static_cast<double>(chunk) / static_cast<double>(chunks));
     }
   });
   if (progress.cancelled()) throw Cancelled();
-  return compared <= max_compared;
+  return work <= max_work;
 }
 
 }  // namespace
@@ -333,9 +331,9 @@ std::vector<TrianglePair> self_intersections(const TriangleMesh& mesh, int threa
 }
 
 std::optional<std::size_t> count_self_intersections(const TriangleMesh& mesh, int threads, const Progress& progress,
-                                                    std::uint64_t max_compared) {
+                                                    std::uint64_t max_work) {
   std::atomic<std::size_t> count{0};
-  const bool complete = for_each_pair(mesh, std::max(1, threads), progress, max_compared,
+  const bool complete = for_each_pair(mesh, std::max(1, threads), progress, max_work,
                                       [&](int, const TrianglePair&) { count.fetch_add(1, std::memory_order_relaxed); });
   return complete ? std::optional(count.load()) : std::nullopt;
 }

@@ -22,9 +22,9 @@ bool triangles_meet(const TriangleMesh& mesh, ElementId a, ElementId b);
 /// Cancelled.
 std::vector<TrianglePair> self_intersections(const TriangleMesh& mesh, int threads = 1, const Progress& progress = {});
 
-/// How many there are, without a list of them; nothing when more than `max_compared` pairs would have to be compared.
-/// Around a vertex of many triangles only those whose far edges are near one another are.
+/// How many there are, without a list of them; nothing when it takes more than `max_work`, in comparisons of boxes.
+/// Around a vertex of many triangles only those whose far edges are near one another are compared.
 std::optional<std::size_t> count_self_intersections(const TriangleMesh& mesh, int threads, const Progress& progress,
-                                                    std::uint64_t max_compared);
+                                                    std::uint64_t max_work);
 
 }  // namespace isochron

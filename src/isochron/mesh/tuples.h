@@ -1,9 +1,12 @@
 // Picking tuples out of named arrays.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -30,10 +33,22 @@ DataArray chosen_tuples(const DataArray& array, const std::vector<Index>& tuples
   return result;
 }
 
-/// The values of an array of whole numbers; those of others are cut.
+/// The values of an array of whole numbers; those of others are cut, and what is too large or no number is the least.
 inline std::vector<std::int64_t> whole_numbers(const DataArray& array) {
-  return std::visit([](const auto& values) { return std::vector<std::int64_t>(values.begin(), values.end()); },
-                    array.values);
+  const auto whole = [](auto value) {
+    if constexpr (std::is_floating_point_v<decltype(value)>) {
+      constexpr double limit = 0x1p63;
+      if (!(value >= -limit && value < limit)) return std::numeric_limits<std::int64_t>::min();
+    }
+    return static_cast<std::int64_t>(value);
+  };
+  return std::visit(
+      [&](const auto& values) {
+        std::vector<std::int64_t> result(values.size());
+        std::transform(values.begin(), values.end(), result.begin(), whole);
+        return result;
+      },
+      array.values);
 }
 
 }  // namespace isochron

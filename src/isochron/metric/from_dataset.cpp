@@ -12,6 +12,7 @@
 #include "isochron/core/join_text.h"
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
+#include "isochron/metric/bad_cells.h"
 
 namespace isochron {
 namespace {
@@ -23,23 +24,6 @@ template <int Corners>
 constexpr const char* cell_name = Corners == 3 ? "triangles" : "tetrahedra";
 
 std::string listed(const DataArrays& arrays) { return arrays.empty() ? "none" : join_text(arrays.names(), ", "); }
-
-/// Counts cells with unusable values.
-class BadCells {
- public:
-  void add(std::size_t cell) {
-    if (count_++ == 0) first_ = cell;
-  }
-  /// Throws InputError "`what` on N of M cells (first: cell F); `advice`" when any was added.
-  void check(const std::string& what, std::size_t cells, const Message& advice) const {
-    if (count_ > 0)
-      throw InputError(fmt::format("{} on {} of {} cells (first: cell {}); ", what, count_, cells, first_) + advice);
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::size_t first_ = 0;
-};
 
 /// Reads arrays of one cell block, or of the points as means over the cells' corners.
 template <int Corners>
@@ -169,13 +153,6 @@ class CellValues {
   const Dataset& dataset_;
 };
 
-/// Whether a full matrix is symmetric up to what files round away.
-bool symmetric(Tuple t) {
-  if (t.size() != 9) return true;
-  const double off = std::max({std::abs(t[1] - t[3]), std::abs(t[2] - t[6]), std::abs(t[5] - t[7])});
-  return !(off > 1e-3 * (std::abs(t[0]) + std::abs(t[4]) + std::abs(t[8])));
-}
-
 Vec3f narrow(const Vec3d& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
 
 bool usable_speed(double speed) { return speed > 0 && std::isfinite(speed); }
@@ -206,13 +183,13 @@ Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, 
   const auto right = [&](Tuple tuple) { return positive_definite(tensor_of(tuple, order)); };
   cells.for_each_if_right(name, {6, 9}, right, [&](std::size_t e, Tuple tuple) {
     SymTensor3d m = tensor_of(tuple, order);
-    if (!symmetric(tuple)) lopsided.add(e);
+    if (tuple.size() == 9 && !is_symmetric(tuple)) lopsided.add(e);
     if (!positive_definite(m)) return indefinite.add(e);
     if (meaning == TensorMeaning::velocity) m = inverse(m);
     const auto single = [](double x) { return static_cast<float>(x); };
     result.tensor[e] = {single(m.xx), single(m.xy), single(m.xz), single(m.yy), single(m.yz), single(m.zz)};
   });
-  lopsided.check(fmt::format("tensor array '{}' is not symmetric", name), cells.size(), "choose another array");
+  lopsided.check_symmetric(fmt::format("tensor array '{}'", name), cells.size());
   indefinite.check(fmt::format("tensor array '{}' is not positive definite", name), cells.size(),
                    "repair the tensors or give their component order");
   return Metric(std::move(result));

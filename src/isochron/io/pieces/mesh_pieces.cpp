@@ -12,7 +12,7 @@ namespace {
 /// VTK's flag for what another piece has too. Files of old versions count the layers of ghosts instead.
 bool is_duplicate(const DataArray* ghosts, std::size_t tuple) {
   if (ghosts == nullptr) return false;
-  const auto value = static_cast<unsigned>(ghosts->at(tuple));
+  const auto value = converted<std::uint32_t>(ghosts->at(tuple)).value_or(0);
   return ghosts->name == ghost_array ? (value & 1U) != 0 : value > 0;
 }
 const DataArray* find_ghosts(const DataArrays& data) {

@@ -31,6 +31,9 @@ constexpr bool ordinary_edge_times(double shortest, double longest) {
   return fits_double(shortest, longest) && !spoils_neighbours(shortest, longest, 0);
 }
 
+/// Numbers of this size are so coarse (`epsilon`, of 1) that less than two digits of an edge's travel time are left.
+constexpr bool hides_edge_times(double size, double edge, double epsilon) { return size * epsilon > 0.01 * edge; }
+
 /// How much work a solve can be.
 struct ProblemSize {
   std::uint64_t vertices = 0;

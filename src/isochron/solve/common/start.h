@@ -15,7 +15,8 @@
 
 namespace isochron {
 
-/// Times are counted from the earliest seed on. Throws InputError when a time cannot be held in T.
+/// Times are counted from the earliest seed on. Throws InputError when they are so large, or in a T so far apart, that
+/// travel times, `unit` for about an edge, would be lost beside them.
 template <class T>
 StartSeeds make_start_seeds(std::span<const Seed> seeds, double unit);
 

@@ -244,7 +244,8 @@ std::vector<std::uint32_t> slabs_of(std::span<const double> times, std::span<con
   constexpr double max_slabs = 1e6;  // what nothing reaches is the last one
   std::vector<std::uint32_t> slab(times.size());
   parallel_for(threads, times.size(), [&](std::size_t v) {
-    slab[v] = static_cast<std::uint32_t>(std::clamp((times[v] - first) / thickness, 0.0, max_slabs));
+    const double place = (times[v] - first) / thickness;
+    slab[v] = static_cast<std::uint32_t>(place < max_slabs ? std::max(place, 0.0) : max_slabs);
   });
   return slab;
 }

@@ -31,13 +31,15 @@ ISOCHRON_ALWAYS_INLINE float over_root(float value) {
 /// Down to whole steps, as the lowest byte; what is not a number, to the least.
 ISOCHRON_ALWAYS_INLINE std::uint32_t whole_steps(float lead, float steps, float least) {
   const float value = lead * steps - 0.01F;
+  const float at_least = value > least ? value : least;
+  const float at_most = at_least < Leads::most ? at_least : Leads::most;
   // Positive, where casting rounds down; 256 is gone in a byte.
-  const int whole = static_cast<int>((value > least ? value : least) + 256.0F);
-  return static_cast<std::uint32_t>(std::min(whole, 256 + Leads::most)) & 255U;
+  return static_cast<std::uint32_t>(static_cast<int>(at_most + 256.0F)) & 255U;
 }
 
 ISOCHRON_ALWAYS_INLINE void compute(Views& views, float steps, int count) {
   const int lanes = detail::whole_vectors(count);
+  for (int i = count; i < lanes; ++i) views.min_a[i] = views.min_b[i] = views.min_c[i] = 0;  // nobody reads these lanes
 #pragma omp simd
   for (int i = 0; i < lanes; ++i) {
     const float xa = views.xa[i], xb = views.xb[i], xc = views.xc[i], ab = views.ab[i], ac = views.ac[i],
