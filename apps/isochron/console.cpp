@@ -108,13 +108,16 @@ int Console::threads() const { return options.threads > 0 ? options.threads : ha
 
 struct Activity::Line {
   std::string label, detail;
+  PartOfWork part;
   bool visible = false;
   Timer since_start;
   double drawn = 0;  // seconds since the start
 };
 
-Activity::Activity(const Console& console, const std::string& label) : line_(std::make_unique<Line>()) {
+Activity::Activity(const Console& console, const std::string& label, const PartOfWork& part)
+    : line_(std::make_unique<Line>()) {
   line_->label = label;
+  line_->part = part;
   line_->visible = !console.options.quiet && ::isatty(STDERR_FILENO) != 0;
   if (line_->visible) write_to_stderr(fmt::format("{}{} …", clear_line, printable(label)));
 }
@@ -129,10 +132,11 @@ Progress Activity::progress() {
   Progress result;
   result.cancel = &interrupted;
   if (!line_->visible) return result;
-  result.report = [line = line_.get()](double fraction) {
-    const double now = line->since_start.seconds();
-    if (now < line->drawn + 0.1) return;
-    line->drawn = now;
+  result.report = [line = line_.get()](double part_done) {
+    if (line->since_start.seconds() < line->drawn + 0.1) return;
+    line->drawn = line->since_start.seconds();
+    const PartOfWork& part = line->part;
+    const double now = part.seconds + line->drawn, fraction = part.from + (part.to - part.from) * part_done;
     std::string text =
         fmt::format("{}{} … {:.0f} %", clear_line, printable(line->label + line->detail), 100 * fraction);
     if (now > 1 && fraction > 0.01) text += fmt::format(", about {} left", duration(now * (1 - fraction) / fraction));

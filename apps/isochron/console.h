@@ -60,11 +60,17 @@ class Console {
   std::vector<std::string> warnings_;
 };
 
+/// Which part of longer work an activity is, as shares of its time, and the seconds that it has taken so far.
+struct PartOfWork {
+  double from = 0, to = 1;
+  double seconds = 0;
+};
+
 /// Shows "reading mesh.vtu" on a terminal while it lives; with fractions also the share done and, after a second, the
-/// time left.
+/// time left: those of all the work where it is a part of some.
 class Activity {
  public:
-  Activity(const Console& console, const std::string& label);
+  Activity(const Console& console, const std::string& label, const PartOfWork& part = {});
   ~Activity();
   Activity(const Activity&) = delete;
   Activity& operator=(const Activity&) = delete;

@@ -70,6 +70,7 @@ MultiLabelField::MultiLabelField(const ImageGrid& image, std::span<const std::in
     progress.update(0.5 * static_cast<double>(label) / static_cast<double>(labels_.size()));
     levels.push_back(add_part(indices, label, options));
   }
+  list_near_labels();
   keep_volumes(indices, levels, threads_of(options), progress);
   progress.update(1);
 }
@@ -220,6 +221,37 @@ void MultiLabelField::count_contacts(const Indices& indices) {
   for (const auto& [pair, count] : faces) contacts_.push_back({pair.first, pair.second, count});
 }
 
+void MultiLabelField::list_near_labels() {
+  constexpr int block = 8;  // voxels
+  for (int a = 0; a < 3; ++a) {
+    blocks_.shape[a] = (lattice_.shape[a] + block - 1) / block;
+    blocks_.spacing[a] = block * lattice_.spacing[a];
+  }
+  std::vector<std::vector<std::uint16_t>> lists(blocks_.point_count());
+  for (Index label = 0; label < parts_.size(); ++label) {
+    if (label == outside_) continue;
+    const auto& [from, lower, upper, field] = parts_[label];
+    const int* n = field.lattice().shape;
+    for (int k = from[2] / block; k <= (from[2] + n[2] - 1) / block; ++k)
+      for (int j = from[1] / block; j <= (from[1] + n[1] - 1) / block; ++j)
+        for (int i = from[0] / block; i <= (from[0] + n[0] - 1) / block; ++i)
+          lists[blocks_.index(i, j, k)].push_back(static_cast<std::uint16_t>(label));
+  }
+  near_begin_.push_back(0);
+  for (const std::vector<std::uint16_t>& list : lists) {
+    near_.insert(near_.end(), list.begin(), list.end());
+    near_begin_.push_back(near_.size());
+  }
+}
+
+std::span<const std::uint16_t> MultiLabelField::near_labels(const Vec3d& p) const {
+  int at[3];
+  for (int a = 0; a < 3; ++a)
+    at[a] = static_cast<int>(std::clamp(p[a] / blocks_.spacing[a], 0.0, blocks_.shape[a] - 1.0));
+  const std::size_t block = blocks_.index(at[0], at[1], at[2]);
+  return std::span(near_).subspan(near_begin_[block], near_begin_[block + 1] - near_begin_[block]);
+}
+
 double MultiLabelField::level(Index label, const Vec3d& p) const {
   const Part& part = parts_[label];
   if (part.holds(p)) return part.field.view().value(p - part.lower);
@@ -230,8 +262,7 @@ MultiLabelField::Index MultiLabelField::index_at(const Vec3d& p) const {
   if (level(outside_, p) < 0) return outside_;
   Index lowest = outside_;
   double least = std::numeric_limits<double>::infinity();
-  for (Index label = 0; label < parts_.size(); ++label) {
-    if (label == outside_) continue;
+  for (const Index label : near_labels(p)) {
     const double here = level(label, p);
     if (!(here < least)) continue;
     least = here;
@@ -250,8 +281,8 @@ MultiLabelField::Nearest MultiLabelField::nearest(const Vec3d& p) const {
       std::swap(index, result.index[place]);
     }
   };
-  for (Index label = 0; label < parts_.size(); ++label)
-    if (label != outside_) insert(label, level(label, p));
+  for (const Index label : near_labels(p)) insert(label, level(label, p));
+  if (!std::isfinite(result.away[0])) insert(outside_ == 0 ? 1 : 0, farthest_level);  // some label
   // As far below or above the nearest material as its own field says.
   insert(outside_, result.away[0] + 2 * level(outside_, p));
   const double least = result.away[0];
@@ -264,8 +295,8 @@ double MultiLabelField::border_level(Index material, const Vec3d& p) const {
   const double own = level(material, p), outside = level(outside_, p);
   if (std::abs(own) > near) return own;
   double others = std::numeric_limits<double>::infinity();
-  for (Index label = 0; label < parts_.size(); ++label)
-    if (label != outside_ && label != material) others = std::min(others, level(label, p));
+  for (const Index label : near_labels(p))
+    if (label != material) others = std::min(others, level(label, p));
   return std::max(0.5 * (own - others), -outside);
 }
 

@@ -91,6 +91,9 @@ class MultiLabelField {
   void move_borders(const Indices& indices, const std::vector<Levels>& levels, const std::vector<double>& offsets,
                     int threads);
   void count_contacts(const Indices& indices);
+  void list_near_labels();
+  /// The labels but outside that may be near a position; all others are `farthest_level` there.
+  [[nodiscard]] std::span<const std::uint16_t> near_labels(const Vec3d& p) const;
 
   Lattice lattice_;
   LatticeFrame frame_;
@@ -98,6 +101,9 @@ class MultiLabelField {
   Index outside_ = 0;
   std::vector<Part> parts_;
   std::vector<Contact> contacts_;
+  Lattice blocks_;                       // of some voxels each
+  std::vector<std::size_t> near_begin_;  // of each block, in `near_`
+  std::vector<std::uint16_t> near_;
   std::vector<std::string> notes_;
 };
 

@@ -361,17 +361,28 @@ MaterialSamples relax_materials(const MaterialLabels& field, const SizeField& si
     relaxed[n] = run_relaxation(relaxation, own, cancel).positions;
   };
   std::vector<std::pair<std::size_t, std::map<Pair, Border>::const_iterator>> small;
-  std::size_t n = 0;
+  std::size_t n = 0, all_points = 0;
+  std::atomic<std::size_t> done = 0;  // points
+  for (const auto& [pair, border] : borders) all_points += border.points.size();
+  const auto report = [&] { progress.update(static_cast<double>(done) / static_cast<double>(all_points)); };
   for (auto one = borders.begin(); one != borders.end(); ++one, ++n) {
-    progress.update(static_cast<double>(n) / static_cast<double>(borders.size()));
-    if (one->second.points.size() < large) small.emplace_back(n, one);
-    else relax_one(n, one->first, one->second, options.threads);
+    if (one->second.points.size() < large) {
+      small.emplace_back(n, one);
+      continue;
+    }
+    relax_one(n, one->first, one->second, options.threads);
+    done += one->second.points.size();
+    report();
   }
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   std::atomic<std::size_t> next = 0;
-  parallel_region(threads, [&](int, int) {
-    for (std::size_t i = next++; i < small.size(); i = next++)
-      relax_one(small[i].first, small[i].second->first, small[i].second->second, 1);
+  parallel_region(threads, [&](int thread, int) {
+    for (std::size_t i = next++; i < small.size(); i = next++) {
+      const auto& [pair, border] = *small[i].second;
+      relax_one(small[i].first, pair, border, 1);
+      done += border.points.size();
+      if (thread == 0) report();
+    }
   });
   MaterialSamples result{{samples.points.begin(), samples.points.begin() + static_cast<std::ptrdiff_t>(samples.fixed)},
                          samples.fixed};
