@@ -170,6 +170,8 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::fail(int code) const {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(file_, ignored)) code = EISDIR;
   if (code == EEXIST && overwrite_ == Overwrite::no) refuse_replacing(target_);
   throw RuntimeError(
       fmt::format("cannot be written ({}); free some space or choose another folder", std::strerror(code)),

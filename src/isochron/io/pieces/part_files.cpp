@@ -298,7 +298,7 @@ void write_set(Communicator& communicator, const fs::path& path, const PieceInde
     all_or_none(communicator, [&] {
       const fs::path piece = piece_path(path, communicator.index());
       if (file && communicator.index() == 0) file->commit();
-      else if (file && fs::exists(piece)) refuse_replacing(piece);
+      else if (file && fs::is_regular_file(piece)) refuse_replacing(piece);
     });
   }
   files.start_renaming();
