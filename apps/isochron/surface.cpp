@@ -582,11 +582,7 @@ struct DeclareSurface : DeclareOptions {
   void operator()(const OptionText& text, int& field) const { declare(text, field, into_positive(field)); }
   void operator()(const OptionText& text, SizeRange) const { (*this)(text, request.size_range); }
   void operator()(const OptionText& text, std::size_t& field) const {
-    if (&field != &request.extract.seeds) return declare(text, field, into(field));
-    declare(text, field, [&request = request](const std::string& value) {
-      into_positive(request.extract.seeds)(value);
-      request.extract.particles.density = DensityControl::delete_only;
-    });
+    declare(text, field, &field == &request.extract.seeds ? into_positive(field) : into(field));
   }
 
  private:

@@ -256,7 +256,7 @@ struct ExtractOptions {
   TriangulateOptions triangles;  ///< what is expected is the isosurface of the field
   /// Which isosurface the result comes with, for comparison: that of the seeds, or `fine_isosurface`.
   enum class Isosurface { coarse, fine } isosurface = Isosurface::coarse;
-  std::size_t seeds = 0;                 ///< about so many to begin with; 0: as many as the sizes ask for
+  std::size_t seeds = 0;                 ///< about so many, and none is added; 0: as many as the sizes ask for
   std::size_t max_particles = 0;         ///< more are refused before they are made; 0: what memory allows
   int threads = 0;                       ///< for all stages; 0: all cores
   Backend backend = Backend::automatic;  ///< of sizes and particles; automatic: a GPU where there is one and it pays

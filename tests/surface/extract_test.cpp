@@ -122,5 +122,19 @@ TEST_F(Extract, AFineIsosurfaceIsNearerToTheSurface) {
   EXPECT_LT(fine, 0.05);
 }
 
+TEST_F(Extract, NoneIsAddedToSeedsThatAreAskedFor) {
+  const ImageGrid grid = box(24, 1);
+  const Vec3d centre = grid.position(Vec3d{11.5, 11.5, 11.5});
+  const ImplicitSurface field =
+      from_isovalue(grid, sampled(grid, [&](const Vec3d& p) { return -ball(p, centre, 8); }), 0);
+  ExtractOptions options;
+  options.threads = 2;
+  options.sizing.uniform = 1;
+  options.seeds = 300;  // some 900 are wanted
+  const ExtractedSurface surface = extract_surface(field, options);
+  EXPECT_NEAR(static_cast<double>(surface.seeds), 300, 30);
+  EXPECT_LE(surface.particles, surface.seeds);
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron

@@ -135,6 +135,7 @@ ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOp
   ParticleOptions particle_options = options.particles;
   particle_options.threads = threads;
   particle_options.backend = options.backend;
+  if (options.seeds > 0) particle_options.density = DensityControl::delete_only;
   Particles particles = relaxed(field, size, seeds, particle_options, begin("particles"), result);
   seeds = {};
   result.particles = particles.positions.size();

@@ -105,6 +105,7 @@ void move_to_volumes(std::span<const RegionSides> sides, const LabelVolumes& wan
       areas[std::minmax(behind, before)] += norm(area_vector(mesh, t));
     }
     std::vector<SharedBorder> borders;
+    borders.reserve(areas.size());
     for (const auto& [pair, area] : areas) borders.push_back({pair.first, pair.second, area});
     const LabelVolumes now = enclosed_volumes(mesh, sides);
     std::vector<double> growth(outside + 1, 0);
