@@ -65,7 +65,7 @@ class View(ViewCase):
         self.assertIn("on=cells", self.refused(422, "GET", "array?name=fiber"))
         self.assertIn("choose one of: depth", self.refused(422, "GET", "array?name=cv"))
         still = {"sources": [{"vertex": 0}], "speed_array": "still"}
-        self.assertIn("not a positive finite number on 2 of 8 cells", self.refused(422, "POST", "solve", still))
+        self.assertIn("2 elements that do not conduct", self.refused(422, "POST", "solve", still))
         self.assertEqual(self.solve([{"vertex": 0}], speed_array="depth")[0]["unreached"], 0)
 
     def test_exports_name_the_formats_that_hold_the_mesh(self):

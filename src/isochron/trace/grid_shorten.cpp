@@ -14,7 +14,8 @@ namespace {
 /// front took, since it is never quite along the fibre of each voxel. To be quicker than such a path says little then:
 /// a straight way through slow voxels is, too. So cuts begin short and reach further from sweep to sweep: the path has
 /// settled along the fibres when it is compared with long ones. Where all directions are alike, the traced path is the
-/// front's but for wiggles of a voxel: short cuts and narrow shifts are enough, and few sweeps of them.
+/// front's but for wiggles of a voxel: narrow shifts are enough, and few sweeps of them. Cuts are short too, but go
+/// through ever fewer points, so that a straight way is found at any length.
 class Relaxation {
  public:
   Relaxation(const GridField& field, const EndRegion& start, const EndRegion& finish, std::vector<Vec3d>& points)
@@ -28,7 +29,9 @@ class Relaxation {
     double before = cost(1, points_.size() - 1);
     for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       leave_regions();
-      cut_short(alike_ ? near_cut : std::min(farthest_cut, first_cut << sweep));
+      if (alike_)
+        for (std::size_t stride = 1; stride < points_.size(); stride *= 2) cut_short(first_cut, stride);
+      else cut_short(std::min(farthest_cut, first_cut << sweep));
       if (cost(1, points_.size() - 1) < (1 - new_way) * before) probe_ = first_probe;
       std::size_t width = 1;
       while (4 * width < points_.size() && (width < widest_shift || !alike_)) width *= 2;
@@ -47,6 +50,14 @@ class Relaxation {
   }
 
  private:
+  /// A point that ways along the path go through.
+  struct Node {
+    std::size_t point = 0;
+    double least = 0;        ///< time of the quickest way from the first point
+    std::size_t before = 0;  ///< the node before on that way
+    bool straight = false;   ///< whether the way from there is straight, not as the path goes
+  };
+
   /// Of the pieces that end at the points from `first` to `last`.
   [[nodiscard]] double cost(std::size_t first, std::size_t last) const {
     double sum = 0;
@@ -54,22 +65,35 @@ class Relaxation {
     return sum;
   }
 
-  /// Leaves out points where that is quicker: the quickest of all ways from point to point along the path, with pieces
-  /// over up to `farthest` points. What is left out is laid on the straight piece, so that it can move again.
-  void cut_short(std::size_t farthest) {
-    least_.assign(points_.size(), std::numeric_limits<double>::infinity());
-    before_.assign(points_.size(), 0);
-    least_[0] = 0;
-    for (std::size_t i = 1; i < points_.size(); ++i)
-      for (std::size_t j = i; j-- > (i > farthest ? i - farthest : 0);) {
-        const double there = least_[j] + field_.cost(points_[j], points_[i], least_[i] - least_[j]);
-        if (!(there < least_[i])) continue;
-        least_[i] = there;
-        before_[i] = j;
+  /// Leaves out points where that is quicker: the quickest of all ways along the path from one to another of every
+  /// `stride`-th point, as the path goes or straight past up to `farthest` of them. What is left out is laid on the
+  /// straight piece, so that it can move again.
+  void cut_short(std::size_t farthest, std::size_t stride = 1) {
+    nodes_.clear();
+    for (std::size_t i = 0; i + 1 < points_.size(); i += stride) nodes_.push_back({i});
+    nodes_.push_back({points_.size() - 1});
+    for (std::size_t n = 1; n < nodes_.size(); ++n) {
+      Node& node = nodes_[n];
+      node.before = n - 1;
+      node.least = nodes_[n - 1].least + cost(nodes_[n - 1].point + 1, node.point);
+      for (std::size_t m = n; m-- > (n > farthest ? n - farthest : 0);) {
+        const double limit = node.least - nodes_[m].least;
+        const double there = nodes_[m].least + field_.cost(points_[nodes_[m].point], points_[node.point], limit);
+        if (!(there < node.least)) continue;
+        node.least = there;
+        node.before = m;
+        node.straight = true;
       }
-    for (std::size_t i = points_.size() - 1, j = before_[i]; i > 0; i = j, j = before_[i])
-      for (std::size_t k = j + 1; k < i; ++k)
-        points_[k] = points_[j] + static_cast<double>(k - j) / static_cast<double>(i - j) * (points_[i] - points_[j]);
+    }
+    for (std::size_t n = nodes_.size() - 1; n > 0; n = nodes_[n].before)
+      if (nodes_[n].straight) lay_straight(nodes_[nodes_[n].before].point, nodes_[n].point);
+  }
+
+  /// Puts the points between two others on the straight piece from one to the other.
+  void lay_straight(std::size_t from, std::size_t to) {
+    for (std::size_t k = from + 1; k < to; ++k)
+      points_[k] = points_[from] +
+                   static_cast<double>(k - from) / static_cast<double>(to - from) * (points_[to] - points_[from]);
   }
 
   /// Of length 1 in voxels, as near to the axis as can be without changing how far along the path a point is: at right
@@ -175,7 +199,7 @@ class Relaxation {
     return inside + std::max(0.0, in - inset) * (outside - inside);
   }
 
-  static constexpr std::size_t first_cut = 4, farthest_cut = 64, near_cut = 8, widest_shift = 4;  // points
+  static constexpr std::size_t first_cut = 4, farthest_cut = 64, widest_shift = 4;  // points
   static constexpr double first_probe = 0.25;
 
   const GridField& field_;
@@ -184,8 +208,7 @@ class Relaxation {
   const bool alike_;
   std::vector<Vec3d>& points_;
   std::vector<Vec3d> kept_;
-  std::vector<double> least_;        // from the first point to each
-  std::vector<std::size_t> before_;  // on that way
+  std::vector<Node> nodes_;
   double probe_ =
       first_probe;  // step in voxels from which the best one is guessed; it must not overlook a narrow valley
 };
