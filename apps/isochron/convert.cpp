@@ -76,7 +76,9 @@ int convert_mesh(const ConvertRequest& request, Console& console) {
               {"tetrahedra", tets},
               {"lines", lines},
               {"arrays", arrays.kept},
-              {"dropped", arrays.dropped}});
+              {"dropped", arrays.dropped},
+              {"cut_cells", json_of(dataset.cut_cells)}});
+  for (const CutCells& cut : dataset.cut_cells) report.row("cut", "{}", text_of(cut));
   if (!arrays.kept.empty()) report.row("arrays", "{}", join_text(arrays.kept, ", "));
   report.times({{"read", read_seconds}, {"write", write_seconds}});
   report.print(console);

@@ -49,9 +49,9 @@ Take into_speed(std::optional<double>& speed) {
 /// Takes regions by their numbers.
 Take into_regions(std::vector<std::int64_t>& regions) {
   return [&regions](const std::string& text) {
-    constexpr std::uint64_t most = 1000000;  // of all ranges together
+    constexpr std::uint64_t most = 1000000;
     for (const IdRange& range : parse_id_ranges(text)) {
-      if (range.last - range.first >= most)
+      if (regions.size() + range.last - range.first >= most)
         throw usage_error("'{}' are too many regions (at most {} are possible); check the range", text, most);
       for (std::uint64_t region = range.first; region <= range.last; ++region)
         regions.push_back(static_cast<std::int64_t>(region));

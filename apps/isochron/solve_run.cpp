@@ -100,7 +100,11 @@ class MeshRun {
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
     const Box box = bounding_box(mesh_.points);
     const double tolerance = request_.probe.tolerance.value_or(probe_reach * norm(box.high - box.low));
-    std::vector<ProbeTime> probed = probe_times(mesh_, arrival.times, points, tolerance, console.threads());
+    const auto probe_on = [&](const SimplexMesh<Corners>& mesh) {
+      return probe_times(mesh, arrival.times, points, tolerance, console.threads());
+    };
+    const std::vector<ProbeTime> probed =
+        conducting_ ? probe_on(with_elements<Corners>(mesh_, *conducting_)) : probe_on(mesh_);
     warn_outside(request_.probe, probed, fmt::format("the mesh (further than {:.4g})", tolerance), console);
     return probed;
   }

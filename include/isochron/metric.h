@@ -136,7 +136,8 @@ void check_metric_form(const Metric& metric, std::size_t element_count, const Me
 std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
                                                           const Message& what);
 
-/// The least time that a unit of length takes on any element, or on any of some.
+/// The least time that a unit of length takes on any element, or on any of some; with fibres, what the largest velocity
+/// takes, whether it is used or not.
 double least_slowness(const Metric& metric, const std::vector<ElementId>* some = nullptr);
 
 /// What a metric is on an element that it cannot be used on, for messages: "not a positive definite tensor, …".

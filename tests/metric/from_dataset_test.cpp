@@ -64,6 +64,32 @@ TEST(MetricFromDataset, WorksOnAMeshTakenOut) {
   EXPECT_EQ(metric_from_dataset(mesh, dataset, {.speed_array = "cv"}).element_count(), 2U);
 }
 
+TEST(MetricFromDataset, WhatDoesNotConductMayHoldAnything) {
+  const auto expect_first_alone = [](const Dataset& dataset, const MetricRequest& request) {
+    const Metric metric = build(dataset, request);
+    EXPECT_TRUE(metric.conducts(ElementId(0)));
+    EXPECT_FALSE(metric.conducts(ElementId(1)));
+  };
+  Dataset dataset = with_cells("cv", 1, {2, nan});
+  dataset.tets.data.set({"region", 1, std::vector<std::int32_t>{1, 13}});
+  dataset.tets.data.set({"open", 1, std::vector<std::uint8_t>{1, 0}});
+  dataset.tets.data.set({"fiber", 3, std::vector<double>{1, 0, 0, 0, 0, 0}});
+  dataset.tets.data.set({"tensor", 6, std::vector<double>{1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0}});
+  expect_first_alone(dataset, {.speed_array = "cv", .excluded_regions = {13}});
+  expect_first_alone(dataset, {.speed_array = "cv", .mask_array = "open"});
+  expect_first_alone(dataset, {.metric_array = "tensor", .mask_array = "open"});
+  expect_first_alone(dataset, {.fiber_array = "fiber", .velocities = Velocities{2, 1, 1}, .mask_array = "open"});
+  expect_first_alone(dataset, {.fiber_array = "fiber", .table = {{1, {2, 1, 1}}, {13, {0, 0, 0}}}});
+  expect_first_alone(dataset, {.speed = 2, .excluded_regions = {13}});
+}
+
+/// A tensor that single precision cannot hold is not one of a cell that does not conduct.
+TEST(MetricFromDataset, RefusesTensorsThatAreTooLarge) {
+  const Dataset dataset = with_cells("tensor", 6, {1, 1, 1, 0, 0, 0, 1e-39, 1e-39, 1e-39, 0, 0, 0});
+  EXPECT_THAT([&] { build(dataset, {.velocity_tensor_array = "tensor"}); },
+              ThrowsMessage<InputError>(HasSubstr("on 1 of 2 cells")));
+}
+
 TEST(MetricFromDataset, SaysWhatIsWrongWithSpeeds) {
   EXPECT_THAT(
       [] {

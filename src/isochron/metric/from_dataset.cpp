@@ -34,6 +34,9 @@ class CellValues {
   CellValues(Cells cells, const Dataset& dataset) : cells_(cells), dataset_(dataset) {}
 
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
+  /// Cells that do not conduct may hold anything.
+  void leave_out(const std::vector<bool>& conducts) { conducts_ = conducts; }
+  [[nodiscard]] bool matters(std::size_t cell) const { return conducts_.empty() || conducts_[cell]; }
 
   /// Calls `visit(cell, tuple)` for every cell. Throws InputError unless the array exists, fits, and has one of the
   /// `allowed` component counts.
@@ -151,6 +154,7 @@ class CellValues {
 
   Cells cells_;
   const Dataset& dataset_;
+  std::vector<bool> conducts_;  ///< empty: all do
 };
 
 Vec3f narrow(const Vec3d& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
@@ -165,7 +169,7 @@ Metric speed_metric(const CellValues<Corners>& cells, const std::string& name) {
   cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
     const double least = cells.least(name, e);
     result.speed[e] = least == 0 ? 0 : tuple[0];  // a mean would hide a corner where nothing moves
-    if (!std::isfinite(tuple[0]) || !(least >= 0)) bad.add(e);
+    if (cells.matters(e) && (!std::isfinite(tuple[0]) || !(least >= 0))) bad.add(e);
   });
   bad.check(fmt::format("speed array '{}' is not a positive finite number, nor 0 where nothing conducts,", name),
             cells.size(), "repair the array or choose another");
@@ -182,12 +186,13 @@ Metric tensor_metric(const CellValues<Corners>& cells, const std::string& name, 
   BadCells lopsided, indefinite;
   const auto right = [&](Tuple tuple) { return positive_definite(tensor_of(tuple, order)); };
   cells.for_each_if_right(name, {6, 9}, right, [&](std::size_t e, Tuple tuple) {
+    if (!cells.matters(e)) return;
     SymTensor3d m = tensor_of(tuple, order);
     if (tuple.size() == 9 && !is_symmetric(tuple)) lopsided.add(e);
     if (!positive_definite(m)) return indefinite.add(e);
     if (meaning == TensorMeaning::velocity) m = inverse(m);
-    const auto single = [](double x) { return static_cast<float>(x); };
-    result.tensor[e] = {single(m.xx), single(m.xy), single(m.xz), single(m.yy), single(m.yz), single(m.zz)};
+    result.tensor[e] = narrowed(m);
+    if (!positive_definite(widened(result.tensor[e]))) indefinite.add(e);  // too large or too small
   });
   lopsided.check_symmetric(fmt::format("tensor array '{}'", name), cells.size());
   indefinite.check(fmt::format("tensor array '{}' is not positive definite", name), cells.size(),
@@ -243,6 +248,7 @@ std::vector<Vec3f> directions(const CellValues<Corners>& cells, const std::strin
   BadCells infinite;
   cells.for_each_direction(name, [&](std::size_t e, const Vec3d& v) {
     const double length = norm(v);
+    if (!cells.matters(e)) return;
     if (!std::isfinite(length)) infinite.add(e);
     else if (!(length > 0)) zero.add(e);
     else result[e] = narrow(v / length);
@@ -264,7 +270,8 @@ Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& reque
     BadCells ignored;
     result.sheet = directions(cells, request.sheet_array, ignored);
     for (std::size_t e = 0; e < cells.size(); ++e)
-      if (!(norm(cross(result.sheet[e], result.fiber[e])) > 1e-4F) && norm(result.fiber[e]) > 0) no_sheet.add(e);
+      if (cells.matters(e) && !(norm(cross(result.sheet[e], result.fiber[e])) > 1e-4F) && norm(result.fiber[e]) > 0)
+        no_sheet.add(e);
     if (strict)
       no_sheet.check(fmt::format("sheet array '{}' has zero length or lies along the fibre", request.sheet_array),
                      cells.size(), advice);
@@ -302,13 +309,15 @@ Metric region_speed_metric(const CellValues<Corners>& cells, const MetricRequest
   return Metric(std::move(result));
 }
 
-/// Whether each cell conducts, as far as the excluded regions and the mask say; empty: all do.
+/// Whether each cell conducts, as far as excluded regions, regions without velocity and the mask say; empty: all do.
 template <int Corners>
 std::vector<bool> conducting_cells(const CellValues<Corners>& cells, const MetricRequest& request) {
-  if (request.excluded_regions.empty() && request.mask_array.empty()) return {};
+  std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
+  for (const RegionVelocities& row : request.table)
+    if (row.velocities == Velocities{0, 0, 0}) excluded.insert(static_cast<double>(row.region));
+  if (excluded.empty() && request.mask_array.empty()) return {};
   std::vector<bool> conducts(cells.size(), true);
-  if (!request.excluded_regions.empty()) {
-    const std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
+  if (!excluded.empty()) {
     cells.for_each(region_array(cells, request), {1}, [&](std::size_t e, Tuple tuple) {
       conducts[e] = std::isnan(tuple[0]) || !excluded.contains(tuple[0]);
     });
@@ -411,8 +420,9 @@ template <int Corners>
 Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells, const Dataset& dataset,
                            const MetricRequest& request) {
   check_request(request);
-  const CellValues<Corners> values(cells, dataset);
+  CellValues<Corners> values(cells, dataset);
   const std::vector<bool> conducts = conducting_cells(values, request);
+  values.leave_out(conducts);
   Metric metric = metric_of(values, request);
   return conducts.empty() ? metric : stopped(metric, conducts);
 }

@@ -1,5 +1,6 @@
 #include "isochron/metric_arrays.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -145,6 +146,8 @@ ImageMetric metric_from_image(const Image& image, const MetricRequest& request, 
   check_one(request);
   ImageMetric made = made_of_arrays(image, request, order, std::move(mask), frame, threads, median);
   leave_out_standstill(image, request, made);
+  if (made.not_conducting > 0 && std::find(made.mask.begin(), made.mask.end(), 1) == made.mask.end())
+    throw InputError("no voxel conducts (speeds are 0, or regions are left out); give some of them a speed");
   return made;
 }
 

@@ -110,7 +110,10 @@ bool Metric::conducts(ElementId e) const {
   const std::size_t i = e.index();
   switch (kind_.index()) {
     case 1: return std::get<SpeedMetric>(kind_).speed[i] != 0;
-    case 2: return !std::isinf(std::get<TensorMetric>(kind_).tensor[i].xx);
+    case 2: {
+      const SymTensor3f& m = std::get<TensorMetric>(kind_).tensor[i];
+      return !std::isinf(m.xx) || !std::isinf(m.yy) || !std::isinf(m.zz);
+    }
     case 3: {
       const auto& fibers = std::get<FiberMetric>(kind_);
       return fibers.velocities[fibers.region.empty() ? 0 : fibers.region[i]] != standstill;
@@ -151,6 +154,11 @@ bool usable_on(const Metric& metric, ElementId element) {
 
 double least_slowness(const Metric& metric, const std::vector<ElementId>* some) {
   if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) return slowness_of(uniform->tensor);
+  if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {
+    double fastest = 0;
+    for (const Velocities& v : fibers->velocities) fastest = std::max({fastest, v.fiber, v.sheet, v.normal});
+    return fastest > 0 ? 1 / fastest : 0;
+  }
   const std::size_t count = some != nullptr ? some->size() : metric.element_count();
   double least = std::numeric_limits<double>::infinity();
   const StoppableLoop loop;

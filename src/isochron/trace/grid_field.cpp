@@ -55,24 +55,10 @@ GridField::GridField(const ImageGrid& grid, const Metric& metric, std::span<cons
       mask_(mask),
       times_(times) {}
 
-std::optional<VertexId> GridField::voxel(const Index& index) const {
-  for (int k = 0; k < 3; ++k)
-    if (index[k] < 0 || index[k] >= static_cast<std::int64_t>(grid_.shape[k])) return std::nullopt;
-  const VertexId v = grid_.voxel(static_cast<std::uint32_t>(index[0]), static_cast<std::uint32_t>(index[1]),
-                                 static_cast<std::uint32_t>(index[2]));
-  if (!mask_.empty() && mask_[v.index()] == 0) return std::nullopt;
-  if (!std::isfinite(times_[v.index()])) return std::nullopt;
-  return v;
-}
-
 std::optional<VertexId> GridField::voxel(const Vec3d& p) const { return voxel(rounded(p)); }
 
 SymTensor3d GridField::tensor(VertexId v) const {
   return in_plane(grid_, metric_per_voxel(grid_, metric_.tensor(ElementId(v.index()))));
-}
-
-double GridField::step_cost(VertexId v, const Vec3d& d, double length) const {
-  return speeds_ != nullptr ? length / speeds_->speed[v.index()] : std::sqrt(squared_length(tensor(v), d));
 }
 
 double GridField::slope(VertexId v, int order) const {
@@ -165,36 +151,44 @@ Vec3d GridField::direction(const Vec3d& p) const {
 double GridField::cost(const Vec3d& a, const Vec3d& b, double limit) const {
   constexpr double together = 1e-9;  // of the line's length: crossings of two borders at one place
   const Vec3d d = b - a;
-  // The line's share at which it next crosses a border between voxels, per axis.
-  const auto next_crossing = [&](int k, double after) {
-    if (d[k] == 0) return infinity;
-    const double x = a[k] + (after + together) * d[k];
-    const double border = d[k] > 0 ? std::floor(x + 0.5) + 0.5 : std::ceil(x - 0.5) - 0.5;
-    return (border - a[k]) / d[k];
-  };
   const double length = std::sqrt(squared_length(world_, d));
-  double sum = 0;
-  for (double t = 0; t < 1;) {
-    const std::array<double, 3> crossing{next_crossing(0, t), next_crossing(1, t), next_crossing(2, t)};
-    const double end = std::min({1.0, crossing[0], crossing[1], crossing[2]});
-    const Index here = rounded(a + 0.5 * (t + end) * d);
+  // The line's shares at which it next crosses a border between voxels, per axis, and those from one to the next.
+  std::array<double, 3> crossing{infinity, infinity, infinity}, apart{};
+  std::array<std::int64_t, 3> step{};
+  for (int k = 0; k < 3; ++k) {
+    if (d[k] == 0) continue;
+    const double x = a[k] + together * d[k];
+    const double border = d[k] > 0 ? std::floor(x + 0.5) + 0.5 : std::ceil(x - 0.5) - 0.5;
+    crossing[k] = (border - a[k]) / d[k];
+    apart[k] = 1 / std::abs(d[k]);
+    step[k] = d[k] > 0 ? 1 : -1;
+  }
+  const auto next_end = [&] { return std::min({1.0, crossing[0], crossing[1], crossing[2]}); };
+  double t = 0, end = next_end(), sum = 0;
+  Index here = rounded(a + 0.5 * end * d);
+  while (true) {
     const auto v = voxel(here);
     if (!v) return infinity;
     if (end > t) sum += (end - t) * step_cost(*v, d, length);
     if (sum > limit) return infinity;
-    if (end >= 1) break;
+    if (end >= 1) return sum;
     unsigned at_once = 0;
     for (int k = 0; k < 3; ++k) at_once |= crossing[k] <= end + together ? 1U << k : 0U;
     for (unsigned some = 1; some < at_once; ++some) {
       if ((some & at_once) != some) continue;
       Index beside = here;
       for (int k = 0; k < 3; ++k)
-        if ((some >> k & 1U) != 0) beside[k] += d[k] > 0 ? 1 : -1;
+        if ((some >> k & 1U) != 0) beside[k] += step[k];
       if (!voxel(beside)) return infinity;
     }
+    for (int k = 0; k < 3; ++k) {
+      if ((at_once >> k & 1U) == 0) continue;
+      here[k] += step[k];
+      crossing[k] += apart[k];
+    }
     t = end;
+    end = next_end();
   }
-  return sum;
 }
 
 }  // namespace isochron

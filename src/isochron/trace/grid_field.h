@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -39,7 +40,15 @@ class GridField {
   /// The voxel around a position, if it may be passed.
   [[nodiscard]] std::optional<VertexId> voxel(const Vec3d& p) const;
   /// The same for a whole index.
-  [[nodiscard]] std::optional<VertexId> voxel(const std::array<std::int64_t, 3>& index) const;
+  [[nodiscard]] std::optional<VertexId> voxel(const std::array<std::int64_t, 3>& index) const {
+    for (int k = 0; k < 3; ++k)
+      if (index[k] < 0 || index[k] >= static_cast<std::int64_t>(grid_.shape[k])) return std::nullopt;
+    const VertexId v = grid_.voxel(static_cast<std::uint32_t>(index[0]), static_cast<std::uint32_t>(index[1]),
+                                   static_cast<std::uint32_t>(index[2]));
+    if (!mask_.empty() && mask_[v.index()] == 0) return std::nullopt;
+    if (!std::isfinite(times_[v.index()])) return std::nullopt;
+    return v;
+  }
   /// √(∇uᵀ D ∇u) at a voxel by the differences that the solver's adaptive scheme takes, of order 1 or 2: 1 where the
   /// times fit the metric, k where they grow as with one k times as slow; 0 where no neighbour is earlier.
   [[nodiscard]] double slope(VertexId v, int order) const;
@@ -59,7 +68,9 @@ class GridField {
   [[nodiscard]] double difference(const std::array<std::int64_t, 3>& index, int axis, double here) const;
 
   /// Travel time of a step d (in voxels) through a voxel, whose length in the world is `length`.
-  [[nodiscard]] double step_cost(VertexId v, const Vec3d& d, double length) const;
+  [[nodiscard]] double step_cost(VertexId v, const Vec3d& d, double length) const {
+    return speeds_ != nullptr ? length / speeds_->speed[v.index()] : std::sqrt(squared_length(tensor(v), d));
+  }
 
   const ImageGrid& grid_;
   const Metric& metric_;

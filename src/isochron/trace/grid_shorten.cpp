@@ -25,7 +25,7 @@ class Relaxation {
     constexpr int max_sweeps = 10;
     const int min_sweeps = alike_ ? 0 : 5;
     constexpr double new_way = 0.01;
-    const double min_gain = alike_ ? 1e-3 : 1e-4;
+    const double min_gain = alike_ ? 2e-3 : 1e-4;
     double before = cost(1, points_.size() - 1);
     for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       leave_regions();

@@ -11,12 +11,14 @@
 namespace isochron {
 
 void take_worse(const Residual& part, Residual& residual) {
-  if (part.worst > residual.worst) {
+  if (part.worst * residual.limit > residual.worst * part.limit) {
     residual.worst = part.worst;
+    residual.limit = part.limit;
     residual.worst_vertex = part.worst_vertex;
   }
-  if (part.share_below > residual.share_below) {
+  if (part.share_below * residual.max_share_below > residual.share_below * part.max_share_below) {
     residual.share_below = part.share_below;
+    residual.max_share_below = part.max_share_below;
     residual.vertex_below = part.vertex_below;
   }
 }

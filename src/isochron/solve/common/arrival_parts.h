@@ -8,7 +8,7 @@
 
 namespace isochron {
 
-/// The worse of both, in each check.
+/// The worse of both, in each check, measured by what counts as passed there.
 void take_worse(const Residual& part, Residual& residual);
 
 /// Takes over what is earlier in `part`; counts and worst residuals add up.

@@ -65,6 +65,14 @@ struct GridCells {
   [[nodiscard]] bool may_enter(const Vec3i& index) const { return box.holds(index) && allowed[box.cell(index)] != 0; }
 };
 
+/// The voxels of the allowed cells.
+inline std::vector<ElementId> allowed_voxels(const GridCells& cells) {
+  std::vector<ElementId> voxels;
+  voxels.reserve(cells.list.size());
+  for (const std::uint32_t cell : cells.list) voxels.emplace_back(cells.box.voxel(cells.box.index(cell)).index());
+  return voxels;
+}
+
 /// `mask` is empty (all voxels are allowed) or has one value per voxel, 0 where nothing may pass. Throws InputError
 /// when it has another size or lets nothing through.
 GridCells make_cells(const ImageGrid& grid, std::span<const std::uint8_t> mask);

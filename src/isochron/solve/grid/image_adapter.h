@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,7 +52,10 @@ class ImageAdapterBase {
   }
 
   [[nodiscard]] bool ready() const { return ready_; }
-  void metric_changed() { ready_ = false; }
+  void metric_changed() {
+    ready_ = false;
+    slowness_.reset();
+  }
 
   /// All that the host needs is prepared with the rest.
   void prepare_host(const Plan& /*plan*/, const HeldMetric& /*metric*/) {}
@@ -84,14 +88,14 @@ class ImageAdapterBase {
   }
 
   [[nodiscard]] static bool updates_stay_inside() { return true; }
-  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) const {
-    std::vector<ElementId> allowed;
-    allowed.reserve(cells_->list.size());
-    for (const std::uint32_t cell : cells_->list)
-      allowed.emplace_back(cells_->box.voxel(cells_->box.index(cell)).index());
-    const double slowness = metric.host() != nullptr ? least_slowness(*metric.host(), &allowed)
-                                                     : least_slowness(metric.device()->fetch(), &allowed);
-    return {[this](std::size_t v) { return grid_.position(VertexId(v)); }, slowness};
+  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) {
+    const std::lock_guard<std::mutex> lock(*bounding_);
+    if (!slowness_) {
+      const std::vector<ElementId> allowed = allowed_voxels(*cells_);
+      slowness_ = metric.host() != nullptr ? least_slowness(*metric.host(), &allowed)
+                                           : least_slowness(metric.device()->fetch(), &allowed);
+    }
+    return {[this](std::size_t v) { return grid_.position(VertexId(v)); }, *slowness_};
   }
 
   template <class Problem>
@@ -148,6 +152,8 @@ class ImageAdapterBase {
   SolveOptions options_;
   const Plan* plan_ = nullptr;
   bool ready_ = false;
+  std::optional<double> slowness_;  ///< the least, from the first check on
+  std::unique_ptr<std::mutex> bounding_ = std::make_unique<std::mutex>();
   const Metric* metric_ = nullptr;  ///< of problems that are prepared on the host
   std::vector<std::string> notes_;
 

@@ -70,9 +70,12 @@ class MeshPartEngine final : public PartEngine {
       check_mesh(whole_part_.mesh);
       kept = conducting_elements(*next, whole_part_.mesh.element_count(), Subject::metric);
     });
-    keep(kept);
+    Reduced reduced = reduced_to(kept);
+    solver_.reset();  // it refers to the part
+    if (reduced.part || conducting_) adjacency_ = {};
+    conducting_ = std::move(reduced.part);
+    left_out_ = reduced.left_out;
     metric_ = kept ? std::make_shared<const Metric>(next->of(*kept)) : next;
-    solver_.reset();
     const std::vector<VirtualRecord<double, Corners>> virtual_elements = split();
     solver_ =
         make_part_solver<Corners>(communicator_, extended_ ? *extended_ : part(), *metric_, options_, virtual_elements);
@@ -94,30 +97,34 @@ class MeshPartEngine final : public PartEngine {
   /// The part that is solved on.
   [[nodiscard]] const MeshPart<Corners>& part() const { return conducting_ ? *conducting_ : whole_part_; }
 
-  /// All ranks together: leaves out the other elements.
-  void keep(const std::optional<std::vector<ElementId>>& kept) {
-    if (kept || conducting_) adjacency_ = {};
-    conducting_.reset();
-    left_out_ = 0;
-    if (sum_of_all(communicator_, kept ? 1 : 0) == 0) return;
-    std::uint64_t left_out = 0, all = 0;
-    for (std::size_t e = 0; e < whole_part_.mesh.element_count(); ++e) all += whole_part_.counts(ElementId(e)) ? 1 : 0;
+  /// A part without the elements that do not conduct.
+  struct Reduced {
+    std::optional<MeshPart<Corners>> part;  ///< none where all elements of this rank conduct
+    std::uint64_t left_out = 0;             ///< elements, of all ranks
+  };
+  /// All ranks together.
+  Reduced reduced_to(const std::optional<std::vector<ElementId>>& kept) const {
+    Reduced reduced;
+    if (sum_of_all(communicator_, kept ? 1 : 0) == 0) return reduced;
+    std::uint64_t own = 0, conducting = 0;
+    for (std::size_t e = 0; e < whole_part_.mesh.element_count(); ++e) own += whole_part_.counts(ElementId(e)) ? 1 : 0;
+    conducting = own;
     if (kept) {
-      conducting_.emplace(whole_part_);
-      conducting_->mesh.elements.clear();
-      conducting_->global_element.clear();
-      left_out = all;
+      reduced.part.emplace(whole_part_);
+      reduced.part->mesh = with_elements<Corners>(whole_part_.mesh, *kept);
+      reduced.part->global_element.clear();
+      conducting = 0;
       for (const ElementId e : *kept) {
-        conducting_->mesh.elements.push_back(whole_part_.mesh.element(e));
-        conducting_->global_element.push_back(whole_part_.global_element[e.index()]);
-        left_out -= whole_part_.counts(e) ? 1 : 0;
+        reduced.part->global_element.push_back(whole_part_.global_element[e.index()]);
+        conducting += whole_part_.counts(e) ? 1 : 0;
       }
     }
-    left_out_ = sum_of_all(communicator_, left_out);
-    const bool standstill = left_out_ == sum_of_all(communicator_, all);
+    const std::uint64_t all_conducting = sum_of_all(communicator_, conducting);
+    reduced.left_out = sum_of_all(communicator_, own) - all_conducting;
     all_or_none(communicator_, [&] {
-      if (standstill) refuse_standstill();
+      if (all_conducting == 0) refuse_standstill();
     });
+    return reduced;
   }
 
   /// The vertices that virtual elements need are ghosts of a copy: the caller's part stays as it is.

@@ -131,8 +131,7 @@ class WholeImage {
   }
   [[nodiscard]] static std::size_t left_out() { return 0; }
   [[nodiscard]] BoundGeometry bound_geometry(const Metric& metric) const {
-    std::vector<ElementId> allowed;
-    for (const std::uint32_t cell : cells_.list) allowed.emplace_back(cells_.box.voxel(cells_.box.index(cell)).index());
+    const std::vector<ElementId> allowed = allowed_voxels(cells_);
     return {[this](std::size_t v) { return grid_.grid->position(VertexId(v)); }, least_slowness(metric, &allowed)};
   }
   [[nodiscard]] static bool updates_stay_inside(ObtuseSplit /*obtuse*/) { return true; }

@@ -1,5 +1,7 @@
 // The engine of meshes: how triangles and tetrahedra are prepared, seeded, run and checked.
 #include <algorithm>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -196,7 +198,7 @@ class MeshAdapter {
 
   [[nodiscard]] DeviceAdapter* device() const { return on_gpu_.get(); }
   std::vector<std::vector<Seed>> device_seeds(std::span<const Sources> source_sets) {
-    return on_gpu_->seeds(source_sets);
+    return find_where_it_conducts(left_out(), [&] { return on_gpu_->seeds(source_sets); });
   }
 
   /// Makes what all solves read and the first one would make.
@@ -241,8 +243,10 @@ class MeshAdapter {
   }
 
   /// Of a mesh or a metric in device memory it fetches them.
-  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) const {
-    const double slowness = least_slowness(metric_ != nullptr ? *metric_ : metric.device()->fetch());
+  [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) {
+    const std::lock_guard<std::mutex> lock(*bounding_);
+    if (!slowness_) slowness_ = least_slowness(metric_ != nullptr ? *metric_ : metric.device()->fetch());
+    const double slowness = *slowness_;
     if (user_mesh_ != nullptr) return {[mesh = user_mesh_](std::size_t v) { return mesh->points[v]; }, slowness};
     auto mesh = std::make_shared<const SimplexMesh<Corners>>(on_device_->fetch());
     return {[mesh = std::move(mesh)](std::size_t v) { return mesh->points[v]; }, slowness};
@@ -269,14 +273,19 @@ class MeshAdapter {
   /// The mesh that is solved on: without the elements that do not conduct.
   void choose_mesh(const HeldMetric& metric) {
     if (mesh_chosen_) return;
-    metric_ = metric.host();
-    mesh_chosen_ = true;
-    if (user_mesh_ == nullptr || metric_ == nullptr) return;
     const std::size_t left_out_before = left_out();
-    conducting_.emplace(*user_mesh_, *metric_, plan_->threads);
-    mesh_ = &conducting_->mesh();
-    metric_ = &conducting_->metric();
-    if (left_out_before + left_out() > 0) forget_mesh();
+    metric_ = metric.host();
+    mesh_ = user_mesh_;
+    slowness_.reset();
+    conducting_.reset();
+    if (left_out_before > 0) forget_mesh();
+    if (user_mesh_ != nullptr && metric_ != nullptr) {
+      conducting_.emplace(*user_mesh_, *metric_, plan_->threads);
+      mesh_ = &conducting_->mesh();
+      metric_ = &conducting_->metric();
+      if (left_out() > 0) forget_mesh();
+    }
+    mesh_chosen_ = true;
   }
 
   void forget_mesh() {
@@ -355,6 +364,8 @@ class MeshAdapter {
   const Plan* plan_ = nullptr;
   const Metric* metric_ = nullptr;
   bool ready_ = false, host_ready_ = false, mesh_chosen_ = false;
+  std::optional<double> slowness_;  ///< the least, from the first check on
+  std::unique_ptr<std::mutex> bounding_ = std::make_unique<std::mutex>();
   std::vector<std::string> notes_;
   std::unique_ptr<MeshDeviceAdapter> on_gpu_;  ///< when the GPU does everything: `push` also prepares there
   std::variant<Schedule<float, Corners>, Schedule<double, Corners>> schedule_;  ///< null: time bands

@@ -74,7 +74,8 @@ void refuse_no_source() {
 }
 
 void refuse_isolated(VertexId vertex) {
-  throw InputError(fmt::format("source vertex {} is not a vertex of any element; choose one that is", vertex.value));
+  throw InputError(
+      fmt::format("source vertex {} is not a vertex of any element that conducts; choose one that is", vertex.value));
 }
 
 template <int Corners>
