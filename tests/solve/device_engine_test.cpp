@@ -38,7 +38,12 @@ class TwoVertices final : public DeviceAdapter {
     return {.local_solves = 10 * layers.size(), .vertex_updates = layers.size(), .rounds = 3};
   }
   void load_times(std::span<const double> times, double) override { times_.assign(1, times[0]); }
-  Residual residual(std::size_t layer, const StartSeeds&, double limit) override { return {times_[layer], limit, {}}; }
+  Residual residual(std::size_t layer, const StartSeeds&, double limit) override {
+    Residual residual;
+    residual.worst = times_[layer];
+    residual.limit = limit;
+    return residual;
+  }
   void write_times(std::size_t, double, cuda::DeviceArray<double>&) override {}
   void write_labels(std::size_t, const StartSeeds&, cuda::DeviceArray<std::int32_t>&) override {}
   [[nodiscard]] int readers() const override { return readers_; }
@@ -150,7 +155,11 @@ class HostGrid final : public cuda::DeviceGrid<float> {
   void load_times(std::span<const float> times) override { times_.assign(1, {times.begin(), times.end()}); }
   /// At the first seed, how late it is.
   Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) override {
-    return {times_[layer][seeds[0].vertex.index()] - seeds[0].time, limit, seeds[0].vertex};
+    Residual residual;
+    residual.worst = times_[layer][seeds[0].vertex.index()] - seeds[0].time;
+    residual.limit = limit;
+    residual.worst_vertex = seeds[0].vertex;
+    return residual;
   }
 
  private:

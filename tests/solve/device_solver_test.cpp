@@ -38,7 +38,7 @@ TEST_F(DeviceSolver, EndsWhenItTakesTooManyRounds) {
     const auto solver = cuda::make_volume_solver<float>(mesh, Metric::isotropic(1), tuning);
     const Counters counters = solver->solve({&start, 1}, 1e-5F, 0, seconds);
     EXPECT_EQ(solver->converged(), max_rounds == 0);
-    if (max_rounds > 0) EXPECT_EQ(counters.rounds, max_rounds);
+    EXPECT_TRUE(max_rounds == 0 || counters.rounds == max_rounds);
   }
 }
 

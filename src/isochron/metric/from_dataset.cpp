@@ -284,8 +284,8 @@ Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& reque
     for (const RegionVelocities& row : request.table) result.velocities.push_back(row.velocities);
   }
   for (Velocities& v : result.velocities) {
-    const bool standstill = v == Velocities{0, 0, 0};
-    if (!standstill && (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal)))
+    const bool still = v == Velocities{0, 0, 0};
+    if (!still && (!usable_speed(v.fiber) || !usable_speed(v.sheet) || !usable_speed(v.normal)))
       throw UsageError(
           fmt::format("velocities {}, {}, {} cannot be used (each must be positive and finite, or all are 0 where "
                       "nothing conducts); give others",

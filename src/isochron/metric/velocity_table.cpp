@@ -45,11 +45,11 @@ void split(std::string_view text, std::string_view separators, Visit&& visit) {
 /// of range. Only all of them may be 0.
 bool fill(const std::vector<double>& numbers, Velocities& velocities) {
   if (numbers.empty() || numbers.size() > 3) return false;
-  const bool standstill = std::all_of(numbers.begin(), numbers.end(), [](double v) { return v == 0; });
+  const bool all_zero = std::all_of(numbers.begin(), numbers.end(), [](double v) { return v == 0; });
   const auto usable = [](double v) {  // squares are computed with
     return v > 0 && std::isnormal(v * v) && std::isnormal(1 / (v * v));
   };
-  if (!standstill && !std::all_of(numbers.begin(), numbers.end(), usable)) return false;
+  if (!all_zero && !std::all_of(numbers.begin(), numbers.end(), usable)) return false;
   velocities.fiber = numbers[0];
   velocities.sheet = numbers[std::min<std::size_t>(1, numbers.size() - 1)];
   velocities.normal = numbers.back();
