@@ -103,7 +103,7 @@ class MeshRun {
     const auto probe_on = [&](const SimplexMesh<Corners>& mesh) {
       return probe_times(mesh, arrival.times, points, tolerance, console.threads());
     };
-    const std::vector<ProbeTime> probed =
+    std::vector<ProbeTime> probed =
         conducting_ ? probe_on(with_elements<Corners>(mesh_, *conducting_)) : probe_on(mesh_);
     warn_outside(request_.probe, probed, fmt::format("the mesh (further than {:.4g})", tolerance), console);
     return probed;
