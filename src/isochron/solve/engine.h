@@ -150,7 +150,7 @@ struct Noun {
 /// - `with_problem(use)`: the prepared problem; `internal(problem, vertex)` and `for_users(problem, threads, visit)`,
 ///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
 ///   `residual`, `spread_labels`, `upwind`;
-/// - `bound_geometry(metric)`, for the second check, and `updates_stay_inside()`: no update unfolds elements.
+/// - `bound_geometry(metric)`, for the second check.
 template <class Adapter>
 class EngineOf final : public Engine {
  public:
@@ -411,7 +411,7 @@ class EngineOf final : public Engine {
   void check_bound(std::span<const Seed> seeds, std::optional<double> onset, std::span<const double> times,
                    Residual& residual) {
     if (plan_.scheme == GridScheme::lax_friedrichs) return;  // smears times both ways
-    const bool monotone = plan_.order == 1 && !onset && adapter_.updates_stay_inside();
+    const bool monotone = plan_.order == 1 && !onset && !plan_.split_obtuse;
     check_lower_bound(adapter_.bound_geometry(metric_), seeds, times, onset, max_share_below(monotone), residual);
   }
   /// Of a factored source.

@@ -7,6 +7,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/device.h"
 #include "isochron/error.h"
+#include "isochron/solve/common/virtual_elements.h"
 
 namespace isochron {
 namespace {
@@ -24,11 +25,6 @@ Hardware hardware_of(Backend backend) {
   return backend == Backend::cuda ? Hardware::gpu : backend == Backend::mpi ? Hardware::ranks : Hardware::cpu;
 }
 
-bool wants_split(const SolveOptions& options, DomainKind kind) {
-  return options.obtuse == ObtuseSplit::split ||
-         (options.obtuse == ObtuseSplit::automatic && kind == DomainKind::triangles);
-}
-
 bool keeps_on_device(const SolveOptions& options, const DomainFacts& domain) {
   return options.results == ResultMemory::device ||
          (options.results == ResultMemory::automatic && domain.device_arrays);
@@ -40,7 +36,7 @@ Wanted wanted_of(const SolveOptions& options, const DomainFacts& domain, Hardwar
   wanted.scheme = options.scheme;
   wanted.source_init = options.source_init;
   wanted.order = options.order;
-  wanted.split_obtuse = domain.kind != DomainKind::image && wants_split(options, domain.kind);
+  wanted.split_obtuse = domain.kind != DomainKind::image && wants_split(options.obtuse, domain.kind);
   wanted.device_arrays = domain.device_arrays || keeps_on_device(options, domain);
   wanted.weights = options.weights == Keep::yes;
   return wanted;
@@ -49,7 +45,7 @@ Wanted wanted_of(const SolveOptions& options, const DomainFacts& domain, Hardwar
 /// What `automatic` stands for: the GPU when there is one with enough memory, the domain is worth it and the method on
 /// it is our own, else the CPU.
 Choice choose_automatic(const SolveOptions& options, const DomainFacts& domain, const Machine& machine) {
-  const Choice cpu{on_cpu(domain.elements)};
+  Choice cpu{on_cpu(domain.elements)};
   if (options.method != Method::automatic || domain.elements < backend_thresholds.cuda_elements) return cpu;
   const Capability* row = find_capability(wanted_of(options, domain, Hardware::gpu));
   if (row == nullptr || (domain.kind == DomainKind::image && row->method != Method::push)) return cpu;
@@ -87,7 +83,7 @@ Plan plan_on(const Choice& choice, const SolveOptions& options, const DomainFact
   plan.scheme = resolved_scheme(domain.kind, options.scheme);
   plan.source_init = options.source_init;
   plan.order = options.order;
-  plan.split_obtuse = wants_split(options, domain.kind);
+  plan.split_obtuse = wants_split(options.obtuse, domain.kind);
   plan.keep_on_device = keeps_on_device(options, domain);
   plan.may_fall_back = hardware == Hardware::gpu && options.backend == Backend::automatic &&
                        options.method == Method::automatic && !domain.device_arrays && !plan.keep_on_device;

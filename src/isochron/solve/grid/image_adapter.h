@@ -87,7 +87,6 @@ class ImageAdapterBase {
     else std::visit(use, double_);
   }
 
-  [[nodiscard]] static bool updates_stay_inside() { return true; }
   [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) {
     const std::lock_guard<std::mutex> lock(*bounding_);
     if (!slowness_) {

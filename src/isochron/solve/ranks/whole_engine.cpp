@@ -11,6 +11,7 @@
 #include "isochron/mesh.h"
 #include "isochron/metric/conducting.h"
 #include "isochron/solve/common/lower_bound.h"
+#include "isochron/solve/common/virtual_elements.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/grid_part.h"
 #include "isochron/solve/ranks/packing.h"
@@ -49,10 +50,6 @@ class WholeMesh {
   [[nodiscard]] std::size_t left_out() const { return conducting_->left_out(); }
   [[nodiscard]] BoundGeometry bound_geometry(const Metric& metric) const {
     return {[this](std::size_t v) { return whole_.points[v]; }, least_slowness(metric)};
-  }
-  /// Whether no update unfolds elements.
-  [[nodiscard]] static bool updates_stay_inside(ObtuseSplit obtuse) {
-    return obtuse == ObtuseSplit::none || (Corners == 4 && obtuse != ObtuseSplit::split);
   }
 
   [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
@@ -134,7 +131,6 @@ class WholeImage {
     const std::vector<ElementId> allowed = allowed_voxels(cells_);
     return {[this](std::size_t v) { return grid_.grid->position(VertexId(v)); }, least_slowness(metric, &allowed)};
   }
-  [[nodiscard]] static bool updates_stay_inside(ObtuseSplit /*obtuse*/) { return true; }
   [[nodiscard]] std::size_t count() const { return grid_.grid->voxel_count(); }
 
   [[nodiscard]] std::vector<Seed> seeds(const Metric& metric, const Sources& sources,
@@ -334,7 +330,7 @@ class WholeEngine final : public Engine {
       arrival = gather_arrival(groups_->between(), part_->own(), root_ ? whole_->count() : 0, part_->solve(seeds));
     });
     if (root_ && arrival.residual) {
-      const bool monotone = options_.order == 1 && Whole::updates_stay_inside(options_.obtuse);
+      const bool monotone = options_.order == 1 && !wants_split(options_.obtuse, Whole::kind);
       check_lower_bound(whole_->bound_geometry(*metric_), seeds, arrival.times, {}, max_share_below(monotone),
                         *arrival.residual);
       arrival.converged = arrival.converged && arrival.residual->passed();

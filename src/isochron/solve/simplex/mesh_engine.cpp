@@ -238,10 +238,6 @@ class MeshAdapter {
     std::visit(use, problem_);
   }
 
-  [[nodiscard]] bool updates_stay_inside() const {
-    return !plan_->split_obtuse && (Corners == 4 || options_.obtuse == ObtuseSplit::none);
-  }
-
   /// Of a mesh or a metric in device memory it fetches them.
   [[nodiscard]] BoundGeometry bound_geometry(const HeldMetric& metric) {
     const std::lock_guard<std::mutex> lock(*bounding_);
