@@ -93,15 +93,30 @@ std::string points_of(const SolveSummary& summary, std::size_t count) {
   return summary.corners == voxel_corners ? counted(count, "voxel", "voxels") : counted(count, "vertex", "vertices");
 }
 
+/// "ball around 3 of 5 sources".
+std::string text_of_start(const Arrival& arrival) {
+  const std::string name(name_of(*arrival.source_init));
+  if (arrival.source_init != SourceInit::ball || arrival.point_sources == 0) return name;
+  if (arrival.source_balls == 0)
+    return "ball without effect: each source is beside another, or at a jump of the metric";
+  if (arrival.source_balls == arrival.point_sources)
+    return name + (arrival.point_sources == 1 ? " around the source" : " around all sources");
+  return fmt::format("{} around {} of {} sources", name, grouped(arrival.source_balls), grouped(arrival.point_sources));
+}
+
 /// How it was solved.
 void report_method(Report& report, const SolveSummary& summary) {
   const Arrival& arrival = summary.arrival;
   report.add({{"method", name_of(arrival.method)},
               {"backend", name_of(arrival.backend)},
               {"threads", arrival.threads},
-              {"precision", name_of(arrival.precision)}});
+              {"precision", name_of(arrival.precision)},
+              {"source_init", arrival.source_init ? Json(name_of(*arrival.source_init)) : Json(nullptr)},
+              {"point_sources", arrival.point_sources},
+              {"source_balls", arrival.source_balls}});
   report.row("method", "{}, {}, {} precision", name_of(arrival.method), counted(arrival.threads, "thread", "threads"),
              name_of(arrival.precision));
+  if (arrival.source_init && summary.sources.empty()) report.row("start", "{}", text_of_start(arrival));
   if (summary.ranks > 0) {
     report.object()["mpi"] = mpi_json(summary);
     report.row("ranks", "{}", text_of_ranks(summary));

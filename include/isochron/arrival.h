@@ -84,6 +84,8 @@ struct Arrival {
 
   Method method = Method::banded;
   std::optional<SourceInit> source_init;  ///< as it was used: a ball where factoring did not suit the metric
+  std::size_t point_sources = 0;          ///< vertices and points that the front started from
+  std::size_t source_balls = 0;           ///< those of them that got a ball
   Backend backend = Backend::serial;
   Precision precision = Precision::double_;
   int threads = 1;  ///< of this solve, or of the batch that it was one of

@@ -171,6 +171,9 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
   stats["backend"] = name_of(arrival.backend);
   stats["threads"] = arrival.threads;
   stats["precision"] = name_of(arrival.precision);
+  stats["source_init"] = arrival.source_init ? py::object(py::str(name_of(*arrival.source_init))) : py::none();
+  stats["point_sources"] = arrival.point_sources;
+  stats["source_balls"] = arrival.source_balls;
   stats["setup_seconds"] = arrival.setup_seconds;
   stats["solve_seconds"] = arrival.solve_seconds;
   stats["transfer_seconds"] = arrival.transfer_seconds;

@@ -61,8 +61,8 @@ int expect_same_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, co
                       int rings) {
   const Adjacency adjacency = build_adjacency(mesh);
   const PlacedSources placed = place_sources(mesh, adjacency, sources);
-  const int most = limited_rings(rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
-  const auto expected = sorted(make_seeds(mesh, metric, adjacency, sources, placed, init, most));
+  const BallLimits limits = ball_limits(rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
+  const auto expected = sorted(make_seeds(mesh, metric, adjacency, sources, placed, init, limits));
   int calls = 0;
   const std::vector<Sources> sets{sources, sources};
   const auto both = seeds_near(searched(mesh, metric, &calls), sets, init, rings);

@@ -10,6 +10,7 @@
 #include "isochron/generate.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
+#include "isochron/solver.h"
 #include "support/cut_mesh.h"
 
 namespace isochron {
@@ -26,8 +27,8 @@ template <int Corners>
 Ball ball(const SimplexMesh<Corners>& mesh, const Metric& metric, Vec3d position, std::span<const ElementId> seeds,
           int rings, double onset = 0) {
   Ball result;
-  const SetTime set = [&](VertexId v, double time) { EXPECT_TRUE(result.times.emplace(v, time).second); };
-  result.radius = ball_times(mesh, metric, build_adjacency(mesh), position, seeds, onset, rings, set);
+  const SetBallTime set = [&](VertexId v, double time, SeedKind) { EXPECT_TRUE(result.times.emplace(v, time).second); };
+  result.radius = ball_times(mesh, metric, build_adjacency(mesh), position, seeds, onset, {rings, 1U << 20}, set);
   return result;
 }
 
@@ -42,6 +43,29 @@ Ball point_ball(const SimplexMesh<Corners>& mesh, const Metric& metric, Vec3d p,
   return ball(mesh, metric, at.point, std::span(&at.element, 1), rings);
 }
 
+Metric turning_fibers(const TetMesh& mesh) {
+  FiberMetric fibers;
+  fibers.fiber = rotating_fibers(mesh, 0.5, 2);
+  fibers.velocities = {{3, 1, 1}};
+  return Metric(std::move(fibers));
+}
+
+Sources at_vertex(VertexId v) {
+  Sources sources;
+  sources.vertices.push_back({v, 0});
+  return sources;
+}
+
+/// A vertex that is hidden from the source is reached round an edge, with the errors of first order.
+void expect_time(const Ball& found, VertexId v, double exact, bool hidden) {
+  const auto place = found.times.find(v);
+  const double error = hidden ? 0.3 : 1e-9;
+  EXPECT_TRUE(place != found.times.end() || exact > found.radius - error) << "vertex " << v.value;
+  if (place == found.times.end()) return;
+  EXPECT_GE(place->second, exact - 1e-9) << "vertex " << v.value;
+  EXPECT_LE(place->second, exact + error) << "vertex " << v.value;
+}
+
 /// Every vertex within the radius is set, and every time set is √(dᵀMd).
 template <int Corners>
 void expect_complete_and_exact(const SimplexMesh<Corners>& mesh, SymTensor3d m, Vec3d source, const Ball& found) {
@@ -52,7 +76,7 @@ void expect_complete_and_exact(const SimplexMesh<Corners>& mesh, SymTensor3d m, 
       EXPECT_TRUE(place != found.times.end()) << "vertex " << i;
     }
     if (place != found.times.end()) {
-      EXPECT_NEAR(place->second, exact, 1e-12 * (1 + exact)) << "vertex " << i;
+      EXPECT_NEAR(place->second, exact, 1e-10 * (1 + exact)) << "vertex " << i;
     }
   }
 }
@@ -98,7 +122,9 @@ TEST(SourceBall, SeesRoundNoCorner) {
     const Vec3d d = mesh.points[i] - source;
     if (adjacency.valence(VertexId(i)) == 0 || std::abs(norm(d) - found.radius) < 1e-9) continue;
     const bool hidden = mesh.points[i].x > 8 && source.z + 2 / d.x * d.z > 8 + 1e-12;
-    EXPECT_EQ(found.times.contains(VertexId(i)), !hidden && norm(d) < found.radius) << "vertex " << i;
+    // Unfolded round the edge at x = 8, z = 8.
+    const double round = std::hypot(std::hypot(2, 3) + std::hypot(mesh.points[i].x - 8, mesh.points[i].z - 8), d.y);
+    expect_time(found, VertexId(i), hidden ? round : norm(d), hidden);
   }
 }
 
@@ -164,51 +190,60 @@ TEST(SourceBall, DoesNotSeeThroughASlit) {
       if (std::abs(norm(d) - found.radius) < 1e-9) continue;
       const bool upper = mesh.points[i].z > 8 || i >= whole.vertex_count();
       const bool hidden = upper && source.x + (8 - source.z) / d.z * d.x < 9 - 1e-12;
-      const auto place = found.times.find(VertexId(i));
-      EXPECT_EQ(place != found.times.end(), !hidden && norm(d) < found.radius) << "vertex " << i;
-      if (place != found.times.end()) {
-        EXPECT_NEAR(place->second, norm(d), 1e-12);
-      }
+      // Unfolded round the slit's edge at x = 9, z = 8.
+      const double round = std::hypot(
+          std::hypot(source.x - 9, source.z - 8) + std::hypot(mesh.points[i].x - 9, mesh.points[i].z - 8), d.y);
+      expect_time(found, VertexId(i), hidden ? round : norm(d), hidden);
     }
   }
 }
 
-TEST(SourceBall, OnASlitReachesItsOwnSideOnly) {
+TEST(SourceBall, OnASlitReachesTheOtherSideRoundItsEnd) {
   const TetMesh whole = generate_cube({.nx = 9, .ny = 9, .nz = 9, .extent = {8, 8, 8}});
   const TetMesh mesh = slit(
       whole, [](Vec3d p) { return p.z == 4 && p.x < 5; }, [](Vec3d c) { return c.z > 4; });
   const VertexId lower = vertex_at(mesh, {4, 4, 4});
   const Ball at_vertex = vertex_ball(mesh, Metric{}, lower, 4);
   EXPECT_NEAR(at_vertex.radius, 4, 1e-9);
-  for (const auto& [v, time] : at_vertex.times) {
-    EXPECT_LE(mesh.point(v).z, 4);
-    EXPECT_LT(v.index(), whole.vertex_count());
-  }
+  const auto expect_round = [&](const Ball& found, Vec3d from) {
+    for (const auto& [v, time] : found.times) {
+      const Vec3d d = mesh.point(v) - from;
+      const bool upper = mesh.point(v).z > 4 || v.index() >= whole.vertex_count();
+      const double round = 5 - from.x + std::hypot(mesh.point(v).x - 5, d.z);
+      EXPECT_GE(time, (upper ? std::hypot(round, d.y) : norm(d)) - 1e-9);
+    }
+  };
+  expect_round(at_vertex, mesh.point(lower));
   // A point on the slit, given by the element under it: those over it hold the point too but are not connected there.
   const Adjacency adjacency = build_adjacency(mesh);
   const Vec3d p{3.6, 4.3, 4};
   for (const ElementId e : elements_at(adjacency, lower)) {
     if (closest_point(corner_points(mesh, e), p).squared_distance > 0) continue;
-    for (const auto& [v, time] : ball(mesh, Metric{}, p, std::span(&e, 1), 4).times)
-      EXPECT_TRUE(mesh.point(v).z <= 4 && v.index() < whole.vertex_count());
+    expect_round(ball(mesh, Metric{}, p, std::span(&e, 1), 4), p);
   }
 }
 
-TEST(SourceBall, OnASphereSetsTheEdgesOnly) {
-  const TriangleMesh mesh = generate_sphere({.frequency = 8});
-  const VertexId v(100);
+TEST(SourceBall, OnASphereFollowsIt) {
+  const TriangleMesh mesh = generate_sphere({.frequency = 20});
+  const VertexId v(1000);
   const Ball found = vertex_ball(mesh, Metric::isotropic(2), v, 8);
-  EXPECT_EQ(found.times.size(), 1 + build_adjacency(mesh).valence(v));
-  for (const auto& [other, time] : found.times) EXPECT_DOUBLE_EQ(time, norm(mesh.point(other) - mesh.point(v)) / 2);
+  EXPECT_GT(found.times.size(), 120U);
+  // Edges are about 0.06 long. The plain update is late by 0.01 at the ball's edge.
+  for (const auto& [other, time] : found.times)
+    EXPECT_NEAR(time, std::acos(std::min(1.0, dot(mesh.point(other), mesh.point(v)))) / 2, 5e-4);
 }
 
-TEST(SourceBall, DoesNotCutAcrossAFold) {
+TEST(SourceBall, UnfoldsAFold) {
   // Two half planes that meet at a sharp angle: the far one is close through the air.
   TriangleMesh mesh = generate_square({.n = 17, .extent = 16});
+  const TriangleMesh unfolded = mesh;
   for (Vec3d& p : mesh.points)
-    if (p.x > 8) p = {8 - 0.9 * (p.x - 8), p.y, 0.1 * (p.x - 8)};
-  const Ball found = vertex_ball(mesh, Metric{}, VertexId(8 * 17 + 4), 8);
-  for (const auto& [v, time] : found.times) EXPECT_EQ(mesh.point(v).z, 0);
+    if (p.x > 8) p = {8 - 0.8 * (p.x - 8), p.y, 0.6 * (p.x - 8)};
+  const VertexId source(8 * 17 + 4);
+  const Ball found = vertex_ball(mesh, Metric{}, source, 8);
+  EXPECT_GT(found.times.size(), 120U);
+  for (const auto& [v, time] : found.times)
+    EXPECT_NEAR(time, norm(unfolded.point(v) - unfolded.point(source)), 1e-9) << "vertex " << v.value;
 }
 
 TEST(SourceBall, StopsWhereTheMetricChanges) {
@@ -219,8 +254,12 @@ TEST(SourceBall, StopsWhereTheMetricChanges) {
   const Metric metric(speed);
   const Vec3d source{7, 8, 8};
   const Ball found = vertex_ball(mesh, metric, vertex_at(mesh, source), 6);
-  EXPECT_DOUBLE_EQ(found.radius, 3);
-  expect_complete_and_exact(mesh, SymTensor3d::identity(), source, found);
+  EXPECT_DOUBLE_EQ(found.radius, 6);
+  for (std::size_t i = 0; i < mesh.vertex_count(); ++i) {
+    const double exact = norm(mesh.points[i] - source);
+    if (mesh.points[i].x > 10) EXPECT_FALSE(found.times.contains(VertexId(i)));
+    else expect_time(found, VertexId(i), exact, false);
+  }
 
   // At the interface itself only edges are set, each at the speed of the faster of its elements.
   const VertexId between = vertex_at(mesh, {10, 8, 8});
@@ -232,20 +271,88 @@ TEST(SourceBall, StopsWhereTheMetricChanges) {
   }
 }
 
-TEST(SourceBall, AllowsASmallDriftOfTheMetric) {
-  const TetMesh mesh = generate_cube({.nx = 17, .ny = 17, .nz = 17, .extent = {16, 16, 16}});
+TEST(SourceBall, IsNearlyExactWhereTheSpeedDrifts) {
+  const TetMesh mesh = generate_cube({.nx = 17, .ny = 17, .nz = 17, .extent = {16, 16, 16}, .jitter = 0.2});
+  constexpr double gradient = 0.02;
   SpeedMetric speed;
   for (std::size_t e = 0; e < mesh.element_count(); ++e)
-    speed.speed.push_back(1 + 0.005 * (centroid(mesh, ElementId(e)).x - 8));
-  const Ball found = vertex_ball(mesh, Metric(speed), vertex_at(mesh, {8, 8, 8}), 8);
-  EXPECT_GT(found.radius, 2);
-  EXPECT_LT(found.radius, 8);
+    speed.speed.push_back(1 + gradient * (centroid(mesh, ElementId(e)).x - 8));
+  const VertexId source = vertex_at(mesh, {8, 8, 8});
+  const Ball found = vertex_ball(mesh, Metric(speed), source, 8);
+  EXPECT_GT(found.radius, 7.9);
+  EXPECT_GT(found.times.size(), 2000U);
   // Exact for speed 1 + g x: acosh(1 + g² r² / (2 s₀ s₁)) / g.
+  double sum = 0;
+  const double at_source = 1 + gradient * (mesh.point(source).x - 8);
   for (const auto& [v, time] : found.times) {
-    const Vec3d d = mesh.point(v) - Vec3d{8, 8, 8};
-    const double exact = std::acosh(1 + 0.005 * 0.005 * dot(d, d) / (2 * (1 + 0.005 * d.x))) / 0.005;
+    const Vec3d d = mesh.point(v) - mesh.point(source);
+    const double s = at_source + gradient * d.x;
+    const double exact = std::acosh(1 + gradient * gradient * dot(d, d) / (2 * at_source * s)) / gradient;
     EXPECT_NEAR(time, exact, 0.1);
+    sum += std::abs(time - exact);
   }
+  EXPECT_LT(sum / static_cast<double>(found.times.size()), 0.03);
+}
+
+/// The mean difference from the times on a mesh with edges a quarter as long, whose vertices hold those of this one.
+double mean_error(SourceInit init, const Arrival& fine, Backend backend = Backend::serial) {
+  constexpr std::size_t n = 13, finer = 4 * (n - 1) + 1;
+  const TetMesh mesh = generate_cube({.nx = n, .ny = n, .nz = n, .extent = {12, 12, 12}});
+  SolveOptions options;
+  options.backend = backend;
+  options.source_init = init;
+  const Arrival arrival = solve(mesh, turning_fibers(mesh), at_vertex(vertex_at(mesh, {5, 6, 7})), options);
+  EXPECT_EQ(arrival.source_init, init);
+  EXPECT_EQ(arrival.point_sources, 1U);
+  EXPECT_EQ(arrival.source_balls, init == SourceInit::ball ? 1U : 0U);
+  double sum = 0;
+  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) {
+    const std::size_t i = v % n, j = v / n % n, k = v / n / n;
+    sum += std::abs(arrival.times[v] - fine.times[((4 * k) * finer + 4 * j) * finer + 4 * i]);
+  }
+  return sum / static_cast<double>(mesh.vertex_count());
+}
+
+TEST(SourceBall, HalvesTheErrorWhereFibersTurn) {
+  const TetMesh mesh = generate_cube({.nx = 49, .ny = 49, .nz = 49, .extent = {12, 12, 12}});
+  const Arrival fine = solve(mesh, turning_fibers(mesh), at_vertex(vertex_at(mesh, {5, 6, 7})));
+  const double plain = mean_error(SourceInit::plain, fine), ball = mean_error(SourceInit::ball, fine);
+  RecordProperty("plain", std::to_string(plain));
+  RecordProperty("ball", std::to_string(ball));
+  EXPECT_LT(ball, 0.5 * plain);
+  EXPECT_DOUBLE_EQ(mean_error(SourceInit::ball, fine, Backend::threads), ball);
+}
+
+TEST(SourceBall, ManySourcesShareWhatBallsMayHold) {
+  const BallLimits one = ball_limits(8, 1, 1000000, 3), many = ball_limits(8, 307, 1000000, 3);
+  EXPECT_GE(one.vertices, 2200U);
+  EXPECT_LT(one.vertices, 10000U);
+  EXPECT_NEAR(307.0 * static_cast<double>(many.vertices), 50000, 400);
+  EXPECT_EQ(ball_limits(8, 1000, 100, 2).vertices, 0U);
+  const TetMesh mesh = generate_cube({.nx = 21, .ny = 21, .nz = 21, .extent = {20, 20, 20}});
+  const Adjacency adjacency = build_adjacency(mesh);
+  const VertexId v = vertex_at(mesh, {10, 10, 10});
+  std::size_t set = 0;
+  ball_times(mesh, Metric{}, adjacency, mesh.point(v), elements_at(adjacency, v), 0, {8, 100},
+             [&](VertexId, double, SeedKind) { ++set; });
+  EXPECT_LE(set, 100U);
+  EXPECT_GE(set, 30U);
+}
+
+TEST(SourceBall, StandsInForFactoringOfManySources) {
+  const TriangleMesh mesh = generate_square({.n = 41, .extent = 40});
+  Sources sources;
+  for (std::uint32_t i = 0; i < 81; ++i)
+    sources.vertices.push_back({VertexId(41 * (2 + 4 * (i / 9)) + 2 + 4 * (i % 9)), 0.01 * i});
+  SolveOptions options;
+  options.source_init = SourceInit::factored;
+  options.verify = Keep::yes;
+  const Arrival arrival = solve(mesh, Metric{}, sources, options);
+  EXPECT_EQ(arrival.source_init, SourceInit::ball);
+  EXPECT_EQ(arrival.point_sources, 81U);
+  EXPECT_TRUE(arrival.residual->passed());
+  ASSERT_EQ(arrival.notes.size(), 1U);
+  EXPECT_NE(arrival.notes[0].find("more than 64"), std::string::npos);
 }
 
 TEST(SourceBall, IsNotDrownedByAFineRegion) {

@@ -59,7 +59,7 @@ std::optional<Crossing<Corners>> cross_element(const SimplexMesh<Corners>& mesh,
 
 template <int Corners>
 bool segment_inside(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, Vec3d from,
-                    std::span<const ElementId> start, VertexId to) {
+                    std::span<const ElementId> start, VertexId to, const std::function<bool(ElementId)>& passable) {
   constexpr double slack = 1e-8;  // of the parameter: a little more than clipping widens an element by
   const Vec3d target = mesh.point(to);
   std::vector<Crossing<Corners>> open;  // a heap: what leads furthest is followed first
@@ -71,7 +71,7 @@ bool segment_inside(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency
   };
   // Returns true when the element, which the segment is in at `reached`, has the target as a corner: it is convex.
   const auto enter = [&](ElementId e, double reached) {
-    if (std::find(seen.begin(), seen.end(), e) != seen.end()) return false;
+    if (std::find(seen.begin(), seen.end(), e) != seen.end() || !passable(e)) return false;
     const auto crossing = cross_element(mesh, e, from, target);
     if (crossing && crossing->enter > reached + slack) return false;  // lies ahead: may be entered from elsewhere
     seen.push_back(e);
@@ -82,7 +82,7 @@ bool segment_inside(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency
     return false;
   };
 
-  bool arrived = std::any_of(start.begin(), start.end(), ends_in);
+  bool arrived = std::any_of(start.begin(), start.end(), [&](ElementId e) { return passable(e) && ends_in(e); });
   for (const ElementId e : start) arrived = arrived || enter(e, 0);
   while (!arrived && !open.empty()) {
     std::pop_heap(open.begin(), open.end(), less_far);
@@ -95,7 +95,9 @@ bool segment_inside(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency
   return arrived;
 }
 
-template bool segment_inside<3>(const TriangleMesh&, const Adjacency&, Vec3d, std::span<const ElementId>, VertexId);
-template bool segment_inside<4>(const TetMesh&, const Adjacency&, Vec3d, std::span<const ElementId>, VertexId);
+template bool segment_inside<3>(const TriangleMesh&, const Adjacency&, Vec3d, std::span<const ElementId>, VertexId,
+                                const std::function<bool(ElementId)>&);
+template bool segment_inside<4>(const TetMesh&, const Adjacency&, Vec3d, std::span<const ElementId>, VertexId,
+                                const std::function<bool(ElementId)>&);
 
 }  // namespace isochron

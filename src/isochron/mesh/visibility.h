@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -69,12 +70,13 @@ inline std::vector<ElementId> elements_at(const Adjacency& adjacency, VertexId v
 }
 
 /// True when the straight segment from `from`, a point of each of the elements `start`, to the vertex `to` stays inside
-/// the mesh. It may run along faces and edges and through vertices, but it passes only between elements that share the
-/// corners where it crosses, so not through a slit whose sides have vertices of their own. On a triangle mesh the
-/// triangles on the way must lie in one plane with the segment (to 1e-6 of its length); nothing is unfolded. Tolerance
-/// in the plane of crossing: 1e-9 of the segment's length.
+/// the elements of the mesh that are `passable`. It may run along faces and edges and through vertices, but it passes
+/// only between elements that share the corners where it crosses, so not through a slit whose sides have vertices of
+/// their own. On a triangle mesh the triangles on the way must lie in one plane with the segment (to 1e-6 of its
+/// length); nothing is unfolded. Tolerance in the plane of crossing: 1e-9 of the segment's length.
 template <int Corners>
-bool segment_inside(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, Vec3d from,
-                    std::span<const ElementId> start, VertexId to);
+bool segment_inside(
+    const SimplexMesh<Corners>& mesh, const Adjacency& adjacency, Vec3d from, std::span<const ElementId> start,
+    VertexId to, const std::function<bool(ElementId)>& passable = [](ElementId) { return true; });
 
 }  // namespace isochron

@@ -304,6 +304,7 @@ class EngineOf final : public Engine {
       }
       if (options_.weights == Keep::yes) add_upwind(source_sets[set], arrival);
       describe(arrival);
+      describe_sources(plan_.source_init, seed_sets[set], arrival);
       take(set, std::move(arrival));
     });
   }
@@ -325,9 +326,9 @@ class EngineOf final : public Engine {
     Arrival arrival;
     try {
       arrival = solve_groups(sources, plan_.source_init, resources);
-    } catch (const FactoringFailed&) {
+    } catch (const FactoringFailed& failure) {
       arrival = solve_groups(sources, SourceInit::ball, resources);
-      arrival.notes.emplace_back("ball instead of factored sources: the metric changes too much for factoring");
+      arrival.notes.emplace_back(std::string("ball instead of factored sources: ") + failure.what());
     }
     describe(arrival);
     return arrival;
@@ -336,13 +337,15 @@ class EngineOf final : public Engine {
   /// The first arrival is the least of all groups.
   Arrival solve_groups(const Sources& sources, SourceInit init, const SolveResources& resources) {
     Arrival arrival;
+    std::vector<Seed> seeds;
     for (const auto& group : adapter_.groups(sources, init)) {
+      seeds.insert(seeds.end(), group.seeds.begin(), group.seeds.end());
       Arrival part;
       adapter_.with_problem([&](const auto& problem) { solve_group(problem, group, resources, part); });
       if (arrival.times.empty()) arrival = std::move(part);
       else take_earlier(std::move(part), arrival);
     }
-    arrival.source_init = init;
+    describe_sources(init, seeds, arrival);
     return arrival;
   }
 

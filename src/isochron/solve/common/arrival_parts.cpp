@@ -4,10 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include <fmt/format.h>
-
-#include "isochron/error.h"
-
 namespace isochron {
 
 void take_worse(const Residual& part, Residual& residual) {
@@ -49,12 +45,16 @@ void summarise(Arrival& arrival) {
   arrival.unreached = arrival.times.size() - arrival.reached;
 }
 
+void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arrival) {
+  const BallCount count = count_balls(seeds);
+  arrival.source_init = init;
+  arrival.point_sources = count.sources;
+  arrival.source_balls = count.balls;
+}
+
 void check_factored_count(std::size_t sources) {
   constexpr std::size_t most = 64;
-  if (sources > most)
-    throw UsageError(
-        fmt::format("factored sources are solved one by one and {} are too many (at most {}); use ", sources, most) +
-        Setting{Option::source_init, "ball"});
+  if (sources > most) throw FactoringFailed("factored sources are solved one by one, and there are more than 64");
 }
 
 }  // namespace isochron

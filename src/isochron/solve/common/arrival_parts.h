@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <exception>
+#include <span>
 
 #include "isochron/arrival.h"
+#include "isochron/solve/common/seed.h"
 
 namespace isochron {
 
@@ -17,12 +19,20 @@ void take_earlier(Arrival&& part, Arrival& arrival);
 /// Counts what was reached, and when the last.
 void summarise(Arrival& arrival);
 
-/// Factoring does not suit the metric of the domain: the sources get balls instead.
-struct FactoringFailed : std::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "factoring does not suit this metric"; }
+/// Notes how the sources were treated.
+void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arrival);
+
+/// Factoring does not suit the metric of the domain, or there are too many sources: they get balls instead.
+class FactoringFailed : public std::exception {
+ public:
+  explicit FactoringFailed(const char* why = "the metric changes too much for factoring") : why_(why) {}
+  [[nodiscard]] const char* what() const noexcept override { return why_; }
+
+ private:
+  const char* why_;
 };
 
-/// Factoring solves once per source: throws UsageError when that would be too often.
+/// Factoring solves once per source: throws FactoringFailed when that would be too often.
 void check_factored_count(std::size_t sources);
 
 }  // namespace isochron

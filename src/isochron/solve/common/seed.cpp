@@ -2,8 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_map>
 
 namespace isochron {
+
+BallCount count_balls(std::span<const Seed> seeds) {
+  std::unordered_map<std::int32_t, bool> has_ball;
+  for (const Seed& seed : seeds)
+    if (seed.kind != SeedKind::level_set) has_ball[seed.source] |= seed.kind == SeedKind::ball;
+  const auto balls = std::count_if(has_ball.begin(), has_ball.end(), [](const auto& source) { return source.second; });
+  return {has_ball.size(), static_cast<std::size_t>(balls)};
+}
 
 int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim) {
   const double budget = std::max(1e5, 0.25 * static_cast<double>(vertex_count));

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "isochron/types.h"
@@ -19,12 +20,18 @@ struct PlacedSource {
   std::int32_t source = 0;
 };
 
+enum class SeedKind : std::int32_t {
+  own,       ///< of the source itself, or of the element or voxels that hold it
+  ball,      ///< of the ball around it
+  level_set  ///< beside the zero set
+};
+
 /// A vertex or voxel that starts with a time, and the source it has it from.
 struct Seed {
   GlobalVertexId vertex;
   double time = 0;
   std::int32_t source = 0;
-  std::int32_t unused = 0;  ///< no gap: seeds travel as bytes
+  SeedKind kind = SeedKind::own;  ///< leaves no gap: seeds travel as bytes
 };
 
 /// Seeds in internal units.
@@ -32,6 +39,13 @@ struct StartSeeds {
   std::vector<Seed> seeds;  ///< in the order they were given, the earliest of each vertex; times from `base` on
   double base = 0;          ///< user's time that is 0 inside
 };
+
+/// The number of sources at vertices and points that have seeds, and of those that got a ball.
+struct BallCount {
+  std::size_t sources = 0;
+  std::size_t balls = 0;
+};
+BallCount count_balls(std::span<const Seed> seeds);
 
 /// The radius of source balls in rings: when there are many they are kept small, so that together they cover at most
 /// about a quarter of the mesh or image, which has `dim` dimensions.

@@ -166,10 +166,10 @@ class SourceBall {
     const std::size_t before = seeds.size();
     const LineOfSight sight(cells_, source_.position, 1);
     for_corners(cells_, source_.position, [&](const Vec3i& voxel, double) {
-      if (sight.reaches(voxel)) add(voxel, seeds);
+      if (sight.reaches(voxel)) add(voxel, SeedKind::own, seeds);
     });
     // On the face of a masked-out voxel every line begins by touching that one.
-    if (seeds.size() == before) add(index_of(metric_.grid, source_.vertex), seeds);
+    if (seeds.size() == before) add(index_of(metric_.grid, source_.vertex), SeedKind::own, seeds);
   }
 
   void add_ball(int most, std::vector<Seed>& seeds) const {
@@ -177,17 +177,20 @@ class SourceBall {
     if (!(radius > 0)) return;
     const LineOfSight sight(cells_, source_.position, most);
     for_ball(radius, [&](const Vec3i& voxel) {
-      if (sight.reaches(voxel)) add(voxel, seeds);
+      if (!sight.reaches(voxel)) return;
+      const Vec3d way = real(voxel) - source_.position;
+      const bool beside = std::max({std::abs(way.x), std::abs(way.y), std::abs(way.z)}) < 1;
+      add(voxel, beside ? SeedKind::own : SeedKind::ball, seeds);
     });
   }
 
  private:
   /// Exact where the metric is constant, and to the second order where it changes evenly.
-  void add(const Vec3i& voxel, std::vector<Seed>& seeds) const {
+  void add(const Vec3i& voxel, SeedKind kind, std::vector<Seed>& seeds) const {
     const VertexId id = cells_.box.voxel(voxel);
     Vec3d way = real(voxel) - source_.position;
     const double here = std::sqrt(squared_length(tensor_, way)), there = std::sqrt(squared_length(metric_.at(id), way));
-    seeds.push_back({id, source_.time + 0.5 * (here + there), source_.source});
+    seeds.push_back({id, source_.time + 0.5 * (here + there), source_.source, kind});
   }
 
   template <class Visit>

@@ -13,8 +13,8 @@ void visit_sources(Archive archive, Object& sources) {
 template <class Object>
 void visit_arrival(Archive archive, Object& a) {
   archive(a.times, a.source, a.notes, a.reached, a.unreached, a.device_bytes, a.counters, a.max_time, a.setup_seconds,
-          a.solve_seconds, a.transfer_seconds, a.residual, a.converged, a.threads, a.method, a.source_init, a.backend,
-          a.precision);
+          a.solve_seconds, a.transfer_seconds, a.residual, a.converged, a.threads, a.method, a.source_init,
+          a.point_sources, a.source_balls, a.backend, a.precision);
 }
 
 template <class T>

@@ -122,6 +122,7 @@ class RankEngine final : public PartSolver {
     if (options_.sources == Keep::yes) arrival.source = sources_of(start, only_source(seeds));
     add_up(own, work.bands, limit, arrival);
     arrival.converged = arrival.converged && work.converged;
+    describe_sources(options_.source_init, seeds, arrival);
     return arrival;
   }
 

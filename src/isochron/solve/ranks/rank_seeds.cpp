@@ -18,7 +18,6 @@
 #include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/seeds.h"
-#include "isochron/solve/simplex/source_ball.h"
 
 namespace isochron::ranks {
 namespace {
@@ -263,9 +262,10 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
   std::vector<std::uint64_t> centres;
   for (const auto& source : sources.vertices) centres.push_back(source.vertex.value);
   for (const Found<Corners>& one : found) centres.insert(centres.end(), one.corners.begin(), one.corners.end());
-  const int most = limited_rings(options.ball_rings, count, part.whole_vertices, Corners - 1);
+  const BallLimits limits = ball_limits(options.ball_rings, count, part.whole_vertices, Corners - 1);
   // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.
-  for (int rings = options.source_init == SourceInit::ball ? most + 3 : 1;; rings = 2 * rings + 1) {
+  for (int rings = options.source_init == SourceInit::ball ? limits.edges_across(Corners - 1) + 3 : 1;;
+       rings = 2 * rings + 1) {
     const Surroundings<Corners> near = collector.collect(centres, rings);
     std::vector<Seed> seeds;
     if (communicator.rank() == 0) {
@@ -275,7 +275,8 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
       const Adjacency inner = inner_adjacency(near.mesh, inside, rings);
       try {
         const PlacedSources placed = placed_in(near, inner, sources, found);
-        for (const Seed& seed : make_seeds(near.mesh, near.metric, inner, Sources{}, placed, options.source_init, most))
+        for (const Seed& seed :
+             make_seeds(near.mesh, near.metric, inner, Sources{}, placed, options.source_init, limits))
           seeds.push_back({GlobalVertexId(near.global_vertex[seed.vertex.index()]), seed.time, seed.source});
       } catch (const PartTooSmall&) {
         seeds.clear();  // ends: what holds all that is connected with the sources has no edge
@@ -296,8 +297,8 @@ std::vector<Seed> whole_seeds(const SimplexMesh<Corners>& mesh, const Metric& me
                               const SolveOptions& options) {
   const Adjacency adjacency = build_adjacency(mesh, wanted_threads(options));
   const PlacedSources placed = place_sources(mesh, adjacency, sources);
-  const int rings = limited_rings(options.ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
-  return make_seeds(mesh, metric, adjacency, sources, placed, options.source_init, rings);
+  const BallLimits limits = ball_limits(options.ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
+  return make_seeds(mesh, metric, adjacency, sources, placed, options.source_init, limits);
 }
 
 template std::vector<Seed> whole_seeds(const SimplexMesh<3>&, const Metric&, const Sources&, const SolveOptions&);

@@ -54,9 +54,10 @@ class MeshDeviceAdapterOf final : public MeshDeviceAdapter {
     for (std::size_t i = 0; i < source_sets.size(); ++i)
       for_source_set(i, source_sets.size(), [&] {
         const PlacedSources placed = place_sources(mesh, adjacency_, source_sets[i]);
-        const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
+        const BallLimits limits =
+            ball_limits(options_.ball_rings, placed.points.size(), mesh_.vertex_count(), Corners - 1);
         sets.push_back(
-            make_seeds(mesh, whole_metric(), adjacency_, source_sets[i], placed, options_.source_init, rings));
+            make_seeds(mesh, whole_metric(), adjacency_, source_sets[i], placed, options_.source_init, limits));
       });
     return sets;
   }

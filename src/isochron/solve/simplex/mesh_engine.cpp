@@ -214,20 +214,21 @@ class MeshAdapter {
     const PlacedSources placed = find_where_it_conducts(
         left_out(), [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
     if (init != SourceInit::factored) {
-      const int rings = limited_rings(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
-      return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, rings), {}}};
+      const BallLimits limits =
+          ball_limits(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
+      return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, limits), {}}};
     }
     check_factored_count(placed.points.size());
     std::vector<MeshGroup> groups;
     for (const PlacedSource& source : placed.points) {
       MeshGroup& group = groups.emplace_back(MeshGroup{{}, source});
-      add_seeds(*mesh_, *metric_, user_adjacency(), source, SourceInit::plain, 0, group.seeds);
+      add_seeds(*mesh_, *metric_, user_adjacency(), source, SourceInit::plain, {}, group.seeds);
     }
     if (placed.level_set) {
       PlacedSources only_level_set;
       only_level_set.level_set = true;
       MeshGroup& group = groups.emplace_back();
-      group.seeds = make_seeds(*mesh_, *metric_, user_adjacency(), sources, only_level_set, SourceInit::plain, 0);
+      group.seeds = make_seeds(*mesh_, *metric_, user_adjacency(), sources, only_level_set, SourceInit::plain, {});
       for (Seed& seed : group.seeds) seed.source = static_cast<std::int32_t>(placed.points.size());
     }
     return groups;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "isochron/solve/simplex/source_ball.h"
 #include "isochron/solve/source_set.h"
 
 namespace isochron {
@@ -44,12 +43,13 @@ Part<Corners> cut_out(const MeshParts<Corners>& mesh, std::span<const ElementId>
 }
 
 template <int Corners>
-std::vector<Seed> seeds_of(const Part<Corners>& part, const Sources& sources, SourceInit init, int ball_rings) {
+std::vector<Seed> seeds_of(const Part<Corners>& part, const Sources& sources, SourceInit init,
+                           const BallLimits& limits) {
   Sources local;
   for (const VertexSource& source : sources.vertices)
     local.vertices.push_back({part.in_part.at(source.vertex.value), source.time});
   const PlacedSources placed = place_sources(part.mesh, part.adjacency, local);
-  std::vector<Seed> seeds = make_seeds(part.mesh, part.metric, part.adjacency, local, placed, init, ball_rings);
+  std::vector<Seed> seeds = make_seeds(part.mesh, part.metric, part.adjacency, local, placed, init, limits);
   for (Seed& seed : seeds) seed.vertex = part.user[seed.vertex.index()];
   return seeds;
 }
@@ -84,10 +84,12 @@ template <int Corners>
 std::vector<std::vector<Seed>> seeds_near(const MeshParts<Corners>& mesh, std::span<const Sources> source_sets,
                                           SourceInit init, int ball_rings) {
   std::vector<VertexId> vertices;
+  std::vector<BallLimits> limits;
   int widest = 0;
   for (std::size_t i = 0; i < source_sets.size(); ++i) {
     const std::vector<VertexSource>& sources = source_sets[i].vertices;
-    widest = std::max(widest, limited_rings(ball_rings, sources.size(), mesh.vertex_count, Corners - 1));
+    limits.push_back(ball_limits(ball_rings, sources.size(), mesh.vertex_count, Corners - 1));
+    widest = std::max(widest, limits.back().edges_across(Corners - 1));
     for (const VertexSource& source : sources) {
       for_source_set(i, source_sets.size(), [&] { check_vertex_source(source, mesh.vertex_count); });
       vertices.push_back(source.vertex.in_whole());
@@ -101,9 +103,8 @@ std::vector<std::vector<Seed>> seeds_near(const MeshParts<Corners>& mesh, std::s
     try {
       std::vector<std::vector<Seed>> result;
       for (std::size_t i = 0; i < source_sets.size(); ++i) {
-        const Sources& sources = source_sets[i];
-        const int most = limited_rings(ball_rings, sources.vertices.size(), mesh.vertex_count, Corners - 1);
-        result.push_back(for_source_set(i, source_sets.size(), [&] { return seeds_of(part, sources, init, most); }));
+        result.push_back(
+            for_source_set(i, source_sets.size(), [&] { return seeds_of(part, source_sets[i], init, limits[i]); }));
       }
       return result;
     } catch (const PartTooSmall&) {

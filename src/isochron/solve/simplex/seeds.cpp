@@ -8,7 +8,6 @@
 
 #include "isochron/error.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/simplex/source_ball.h"
 
 namespace isochron {
 namespace {
@@ -103,19 +102,19 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
 
 template <int Corners>
 void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-               const PlacedSource& source, SourceInit init, int ball_rings, std::vector<Seed>& seeds) {
+               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds) {
   if (source.vertex.valid()) seeds.push_back({source.vertex, source.time, source.source});
   if (source.vertex.valid() && init != SourceInit::ball) return;
-  const int rings = init == SourceInit::ball ? ball_rings : 0;
-  ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time, rings,
-                      [&](VertexId v, double time) {
-                        seeds.push_back({v, time, source.source});
+  ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time,
+                      init == SourceInit::ball ? limits : BallLimits{}, [&](VertexId v, double time, SeedKind kind) {
+                        seeds.push_back({v, time, source.source, kind});
                       });
 }
 
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-                             const Sources& sources, const PlacedSources& placed, SourceInit init, int ball_rings) {
+                             const Sources& sources, const PlacedSources& placed, SourceInit init,
+                             const BallLimits& limits) {
   // A vertex beside another source vertex samples a curve or a surface: balls around each would be wasted work.
   std::vector<std::uint8_t> is_source;
   if (init == SourceInit::ball && placed.points.size() > 1) {
@@ -133,23 +132,23 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   std::vector<Seed> seeds;
   for (const PlacedSource& source : placed.points)
     add_seeds(mesh, metric, adjacency, source, init == SourceInit::ball && !alone(source) ? SourceInit::plain : init,
-              ball_rings, seeds);
+              limits, seeds);
   if (placed.level_set)
     levelset_times<Corners>(mesh, metric, adjacency, sources.level_set, [&](VertexId v, double time) {
-      seeds.push_back({v, time, static_cast<std::int32_t>(placed.points.size())});
+      seeds.push_back({v, time, static_cast<std::int32_t>(placed.points.size()), SeedKind::level_set});
     });
   return seeds;
 }
 
 template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&, const PointLocator<3>*);
 template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&, const PointLocator<4>*);
-template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,
-                        std::vector<Seed>&);
-template void add_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit, int,
-                        std::vector<Seed>&);
+template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit,
+                        const BallLimits&, std::vector<Seed>&);
+template void add_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit,
+                        const BallLimits&, std::vector<Seed>&);
 template std::vector<Seed> make_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const Sources&,
-                                      const PlacedSources&, SourceInit, int);
+                                      const PlacedSources&, SourceInit, const BallLimits&);
 template std::vector<Seed> make_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const Sources&,
-                                      const PlacedSources&, SourceInit, int);
+                                      const PlacedSources&, SourceInit, const BallLimits&);
 
 }  // namespace isochron

@@ -10,6 +10,7 @@
 #include "isochron/metric.h"
 #include "isochron/options.h"
 #include "isochron/solve/common/seed.h"
+#include "isochron/solve/simplex/source_ball.h"
 #include "isochron/sources.h"
 
 namespace isochron {
@@ -38,15 +39,15 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
                             const PointLocator<Corners>* locator = nullptr);
 
 /// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
-/// `ball` adds the exact ball around sources that stand alone (no other source vertex beside them), of at most
-/// `ball_rings` (see `limited_rings`).
+/// `ball` adds the ball around sources that stand alone (no other source vertex beside them), within the limits.
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-                             const Sources& sources, const PlacedSources& placed, SourceInit init, int ball_rings);
+                             const Sources& sources, const PlacedSources& placed, SourceInit init,
+                             const BallLimits& limits);
 
 /// The seeds of one placed source alone.
 template <int Corners>
 void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-               const PlacedSource& source, SourceInit init, int ball_rings, std::vector<Seed>& seeds);
+               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds);
 
 }  // namespace isochron

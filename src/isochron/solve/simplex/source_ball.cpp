@@ -9,31 +9,22 @@
 #include <unordered_set>
 #include <utility>
 
+#include "isochron/local/point_source_update.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/metric_frame.h"
+#include "isochron/solve/simplex/tet_view.h"
 
 namespace isochron {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double allowed_effect = 0.1;    // of a changing metric on the ball's times, in elements
-constexpr double flat_tolerance = 1e-6;   // how far off the source's plane a flat patch may be, over its size
 constexpr double touch_tolerance = 1e-9;  // what counts as touching, over the size of the element
-
-/// About how much travel times in `m` can differ from those in `reference`, relatively: half the norm of L⁻¹(m −
-/// LLᵀ)L⁻ᵀ.
-double time_deviation(SymTensor3d reference_inverse, SymTensor3d reference, SymTensor3d m) {
-  const SymTensor3d change = m - reference;
-  const std::array<Vec3d, 3> columns{reference_inverse * Vec3d{change.xx, change.xy, change.xz},
-                                     reference_inverse * Vec3d{change.xy, change.yy, change.yz},
-                                     reference_inverse * Vec3d{change.xz, change.yz, change.zz}};
-  double square = 0;
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) square += columns[j][i] * columns[i][j];
-  return std::sqrt(std::max(square, 0.0)) / 2;
-}
+constexpr double alike_ratio = 1.5;       // of squared speeds, between elements of one ball
+constexpr double margin = 0.5;            // of an edge
+constexpr double rounding_error = 1e-14;
+constexpr double max_detour = 1e-12;  // of a way that counts as straight
 
 /// Twice the area of a triangle, six times the volume of a tetrahedron: the square or cube of its size.
 double lattice_measure(const std::array<Vec3d, 3>& x) { return norm(cross(x[1] - x[0], x[2] - x[0])); }
@@ -65,70 +56,87 @@ std::vector<ElementId> elements_touching(const SimplexMesh<Corners>& mesh, const
   return result;
 }
 
+/// Trace and determinant of M in the space of an element: the same however its directions lie.
+struct Invariants {
+  double trace = 0, determinant = 0;
+};
+Invariants invariants_of(SymTensor3d m, const std::array<Vec3d, 4>&) { return {m.xx + m.yy + m.zz, determinant(m)}; }
+Invariants invariants_of(SymTensor3d m, const std::array<Vec3d, 3>& x) {
+  const Vec3d a = x[1] - x[0], b = x[2] - x[0];
+  const double aa = dot(a, a), ab = dot(a, b), bb = dot(b, b), area = aa * bb - ab * ab;
+  const double maa = squared_length(m, a), mab = dot(a, m * b), mbb = squared_length(m, b);
+  return {(bb * maa - 2 * ab * mab + aa * mbb) / area, (maa * mbb - mab * mab) / area};
+}
+
+/// The times near one point source, by label correcting in the order of time. Inside, the unit is the travel time along
+/// a typical edge at the source.
 template <int Corners>
 class SourceBall {
  public:
   SourceBall(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-             std::vector<ElementId> seeds, int max_rings)
-      : mesh_(mesh),
-        metric_(metric),
-        adjacency_(adjacency),
-        position_(position),
-        seeds_(std::move(seeds)),
-        tensor_(mean_tensor(metric, seeds_)),
-        inverse_(inverse(tensor_)),
-        frame_(tensor_, position) {
-    size_ = typical_size();
-    if constexpr (Corners == 3) {
-      const auto x = corner_points(mesh_, seeds_.front());
-      const Vec3d normal = cross(x[1] - x[0], x[2] - x[0]);
-      normal_ = normal / norm(normal);
-    }
-    grow(max_rings);
-    look();
+             std::vector<ElementId> seeds, const BallLimits& limits)
+      : mesh_(mesh), metric_(metric), adjacency_(adjacency), position_(position), seeds_(std::move(seeds)) {
+    if (limits.rings > 0) unit_ = typical_size();
+    for (const ElementId e : seeds_)
+      for (const VertexId v : mesh_.element(e))
+        lower(place_of(v), std::sqrt(squared_length(metric_.tensor(e), mesh_.point(v) - position_)) / unit_);
+    corners_ = vertices_.size();
+    if (!(limits.rings > 0 && unit_ > 0)) return;
+    grow(limits);
   }
 
-  [[nodiscard]] double radius() const { return radius_; }
+  [[nodiscard]] double radius() const { return radius_ * unit_; }
 
-  /// The vertices that are set, without repeats, and their times from the source.
-  [[nodiscard]] std::vector<std::pair<VertexId, double>> times() const;
+  /// Calls `visit(vertex, time, kind)` for each vertex that is set.
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (std::size_t i = 0; i < vertices_.size(); ++i)
+      if (i < corners_ || time_[i] <= radius_)
+        visit(vertices_[i], time_[i] * unit_, i < corners_ ? SeedKind::own : SeedKind::ball);
+  }
 
  private:
-  struct Entry {
-    ElementId element;
-    double nearest = 0;  // travel time from the source to the element's nearest point
-    // Bit c: rays from the source come in through the face opposite corner c. All bits where that is not known.
-    std::uint8_t entered = (1 << Corners) - 1;
-    std::uint8_t left = 0;  // bit c: they go out through it
-    bool flat = true;       // false: a triangle off the source's plane
-    bool visible = false;   // every ray to it stays in the mesh
-    // The entry beyond the face opposite each corner; 0, a seed, which is visible anyway, where none is known.
-    std::array<std::uint32_t, Corners> across{};
+  static constexpr int edges = Corners * (Corners - 1) / 2;
+  /// What an element needs for its updates; its vertices as places.
+  struct Cell {
+    std::array<std::uint32_t, Corners> corner;
+    std::array<double, edges> length;  ///< squared
+    bool alike;                        ///< its speeds are nearly those at the source
   };
 
   [[nodiscard]] double typical_size() const;
-  void add(ElementId e);
-  void grow(int max_rings);
-  void look();
-  [[nodiscard]] double limit_by(const Entry& entry) const;
+  std::uint32_t place_of(VertexId v);
+  const Cell& cell_of(ElementId e);
+  void lower(std::uint32_t place, double time);
+  void grow(const BallLimits& limits);
+  void push(std::uint32_t x);
+  void straighten(std::uint32_t place);
+  [[nodiscard]] bool hopeless(const Cell& cell, int own, int target) const;
+  [[nodiscard]] double update(const Cell& cell, int target) const;
 
   const SimplexMesh<Corners>& mesh_;
   const Metric& metric_;
   const Adjacency& adjacency_;
   Vec3d position_;
   std::vector<ElementId> seeds_;
-  SymTensor3d tensor_;
-  SymTensor3d inverse_;
-  MetricFrame frame_;
-  Vec3d normal_;
-  double size_ = 0;  // travel time along an edge at the source, about
+  Invariants at_source_;
+  bool constant_at_source_ = true;  ///< all seeds have the same metric
+  double unit_ = 1;
   double radius_ = 0;
-  std::vector<Entry> entries_;
-  std::unordered_map<ElementId, std::uint32_t> place_;
+  std::size_t corners_ = 0;           ///< places below it are corners of seeds
+  std::vector<VertexId> vertices_;    ///< by place
+  std::vector<double> time_;          ///< likewise
+  std::vector<std::uint8_t> popped_;  ///< likewise
+  std::vector<Cell> cells_;
+  std::unordered_map<VertexId, std::uint32_t> place_;
+  std::unordered_map<ElementId, std::uint32_t> cell_;
+  using Item = std::pair<double, std::uint32_t>;
+  std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
 };
 
 template <int Corners>
 double SourceBall<Corners>::typical_size() const {
+  const MetricFrame frame(mean_tensor(metric_, seeds_), position_);
   // Over all elements at the seeds' corners: the seeds alone may be one element.
   std::vector<VertexId> corners;
   for (const ElementId seed : seeds_)
@@ -139,7 +147,7 @@ double SourceBall<Corners>::typical_size() const {
     while (next < corners.size() && corners[next] == corners[i]) ++next;
     double around = 0;
     for (const std::uint32_t incidence : adjacency_.at(corners[i]))
-      around += lattice_measure(frame_.map(corner_points(mesh_, Adjacency::element_of(incidence))));
+      around += lattice_measure(frame.map(corner_points(mesh_, Adjacency::element_of(incidence))));
     const auto times = static_cast<double>(next - i);
     measure += times * around;
     count += times * static_cast<double>(adjacency_.valence(corners[i]));
@@ -148,135 +156,163 @@ double SourceBall<Corners>::typical_size() const {
 }
 
 template <int Corners>
-void SourceBall<Corners>::add(ElementId e) {
-  for (const VertexId v : mesh_.element(e))
-    if (adjacency_.at(v).empty()) throw PartTooSmall();
-  Entry entry;
-  entry.element = e;
-  const auto x = frame_.map(corner_points(mesh_, e));
-  entry.nearest = std::sqrt(closest_point(x, Vec3d{}).squared_distance);
-  if (const auto w = barycentric(x, Vec3d{})) {
-    double scale = 1;
-    entry.entered = 0;
-    for (const double weight : *w) scale += std::abs(weight);
-    for (int c = 0; c < Corners; ++c) {
-      if ((*w)[c] < -touch_tolerance * scale) entry.entered |= static_cast<std::uint8_t>(1 << c);
-      if ((*w)[c] > 0) entry.left |= static_cast<std::uint8_t>(1 << c);
-    }
+std::uint32_t SourceBall<Corners>::place_of(VertexId v) {
+  const auto [place, fresh] = place_.try_emplace(v, static_cast<std::uint32_t>(vertices_.size()));
+  if (fresh) {
+    vertices_.push_back(v);
+    time_.push_back(infinity);
+    popped_.push_back(0);
   }
-  if constexpr (Corners == 3) {
-    for (const Vec3d& p : corner_points(mesh_, e))
-      entry.flat = entry.flat && std::abs(dot(normal_, p - position_)) <= flat_tolerance * norm(p - position_);
-  }
-  entries_.push_back(entry);
+  return place->second;
 }
 
 template <int Corners>
-double SourceBall<Corners>::limit_by(const Entry& entry) const {
-  if (!entry.flat) return entry.nearest;
-  const double deviation = time_deviation(inverse_, tensor_, metric_.tensor(entry.element));
-  return deviation > 0 ? std::max(entry.nearest, allowed_effect * size_ / deviation) : infinity;
+auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
+  const auto [place, fresh] = cell_.try_emplace(e, static_cast<std::uint32_t>(cells_.size()));
+  if (!fresh) return cells_[place->second];
+  Cell cell;
+  const SymTensor3d m = metric_.tensor(e);
+  const auto x = corner_points(mesh_, e);
+  for (int a = 0; a < Corners; ++a) {
+    cell.corner[a] = place_of(mesh_.element(e)[a]);
+    for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit_ * unit_);
+  }
+  const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
+  const Invariants here = invariants_of(m, x);
+  cell.alike = near(here.trace, at_source_.trace, alike_ratio) &&
+               near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1));
+  cells_.push_back(cell);
+  return cells_.back();
 }
 
 template <int Corners>
-void SourceBall<Corners>::grow(int max_rings) {
-  // Nearest first, hidden or not: a path behind an obstacle may be faster too. Graded meshes are stopped by the count.
-  const double rings = std::max(max_rings, 0);
-  const auto max_elements = static_cast<std::size_t>((Corners == 4 ? 64 : 16) * std::pow(rings + 1, Corners - 1));
-  using Item = std::pair<double, std::uint32_t>;
-  std::priority_queue<Item, std::vector<Item>, std::greater<>> queue;
-  const auto place_of = [&](ElementId e) {
-    const auto [place, fresh] = place_.try_emplace(e, static_cast<std::uint32_t>(entries_.size()));
-    if (fresh) {
-      add(e);
-      queue.emplace(entries_.back().nearest, place->second);
-    }
-    return place->second;
-  };
+void SourceBall<Corners>::lower(std::uint32_t place, double time) {
+  if (!(time < time_[place] * (1 - rounding_error))) return;
+  time_[place] = time;
+  queue_.emplace(time, place);
+}
+
+template <int Corners>
+void SourceBall<Corners>::grow(const BallLimits& limits) {
   for (const ElementId e : seeds_) {
-    Entry& seed = entries_[place_of(e)];
-    seed.nearest = 0;
-    seed.visible = true;
+    const Invariants here = invariants_of(metric_.tensor(e), corner_points(mesh_, e));
+    at_source_.trace += here.trace / static_cast<double>(seeds_.size());
+    at_source_.determinant += here.determinant / static_cast<double>(seeds_.size());
+    constant_at_source_ = constant_at_source_ && metric_.tensor(e) == metric_.tensor(seeds_.front());
   }
-  radius_ = rings * size_;
-  for (std::size_t count = 0; !queue.empty() && queue.top().first <= radius_; ++count) {
-    const std::size_t i = queue.top().second;
-    queue.pop();
-    radius_ = std::min(radius_, count < max_elements ? limit_by(entries_[i]) : entries_[i].nearest);
-    for_face_neighbours(mesh_, adjacency_, entries_[i].element, [&](ElementId other, int corner) {
-      const std::uint32_t place = place_of(other);  // may move the entries
-      entries_[i].across[corner] = place;
-    });
+  // A little further than what is set: the last vertices may still be lowered by those after them.
+  double end = limits.rings + margin;
+  std::size_t held = 0;
+  std::size_t pops_left = 8 * limits.vertices;  // each is popped about once, in very obtuse elements a few times
+  while (!queue_.empty() && pops_left > 0) {
+    const auto [time, x] = queue_.top();
+    queue_.pop();
+    if (time > time_[x]) continue;
+    if (time > end) break;
+    if (popped_[x] == 0 && ++held > limits.vertices) pops_left = 1;
+    popped_[x] = 1;
+    straighten(x);
+    if (--pops_left == 0) end = time;
+    else push(x);
   }
+  radius_ = std::max(0.0, end - margin);
+  for (std::uint32_t i = 0; i < vertices_.size(); ++i) straighten(i);
 }
 
 template <int Corners>
-void SourceBall<Corners>::look() {
-  // An element is visible as a whole when what lies before each of the faces through which rays enter it is. Faces in
-  // line with the source do not matter: rays to points beside them come through the others, and the mesh is closed.
-  std::vector<std::uint32_t> ready;
-  for (std::uint32_t i = 0; i < entries_.size() && entries_[i].visible; ++i) ready.push_back(i);
-  while (!ready.empty()) {
-    const Entry& entry = entries_[ready.back()];
-    ready.pop_back();
-    const auto& corners = mesh_.element(entry.element);
-    for (int c = 0; c < Corners; ++c) {
-      Entry& next = entries_[entry.across[c]];
-      if ((entry.left >> c & 1) == 0 || next.visible || !next.flat) continue;
-      for (int k = 0; k < Corners; ++k)
-        if (std::find(corners.begin(), corners.end(), mesh_.element(next.element)[k]) == corners.end())
-          next.entered &= static_cast<std::uint8_t>(~(1 << k));
-      next.visible = next.entered == 0;
-      if (next.visible) ready.push_back(entry.across[c]);
-    }
+void SourceBall<Corners>::push(std::uint32_t x) {
+  const std::span<const std::uint32_t> incidences = adjacency_.at(vertices_[x]);
+  if (incidences.empty()) throw PartTooSmall();
+  for (const std::uint32_t incidence : incidences) {
+    const Cell& cell = cell_of(Adjacency::element_of(incidence));
+    if (!cell.alike) continue;
+    const int own = Adjacency::corner_of(incidence);
+    for (int target = 0; target < Corners; ++target)
+      if (target != own && !hopeless(cell, own, target)) lower(cell.corner[target], update(cell, target));
   }
 }
 
+/// In elements with very obtuse corners the front may not come through any face at a vertex in one step. Where the
+/// metric is constant on the whole straight way from the source, that is the way of the front.
 template <int Corners>
-std::vector<std::pair<VertexId, double>> SourceBall<Corners>::times() const {
-  std::unordered_map<VertexId, double> set;
-  for (const ElementId e : seeds_)
-    for (const VertexId v : mesh_.element(e)) {
-      const double time = std::sqrt(squared_length(metric_.tensor(e), mesh_.point(v) - position_));
-      const auto [place, fresh] = set.try_emplace(v, time);
-      if (!fresh) place->second = std::min(place->second, time);
-    }
-  constexpr double rounding_error = 1 + 1e-12;
-  std::vector<std::pair<VertexId, double>> unsure;
-  for (const Entry& entry : entries_) {
-    if (!entry.flat || entry.nearest > radius_) continue;
-    for (const VertexId v : mesh_.element(entry.element)) {
-      const double time = norm(frame_.map(mesh_.point(v)));
-      if (time > radius_ * rounding_error) continue;
-      if (entry.visible) set.try_emplace(v, time);
-      else unsure.emplace_back(v, time);
-    }
+void SourceBall<Corners>::straighten(std::uint32_t place) {
+  if (!constant_at_source_) return;
+  const SymTensor3d m = metric_.tensor(seeds_.front());
+  const double straight = std::sqrt(squared_length(m, mesh_.point(vertices_[place]) - position_)) / unit_;
+  if (!(straight < time_[place] * (1 - max_detour))) return;
+  const auto passable = [&](ElementId e) {
+    for (const VertexId v : mesh_.element(e))
+      if (adjacency_.at(v).empty()) throw PartTooSmall();
+    return metric_.tensor(e) == m;
+  };
+  if (segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable))
+    time_[place] = straight;
+}
+
+/// True when the target is earlier than the vertex that was popped, at an acute corner, and by more than the front's
+/// curvature explains: u(x) ≤ u(t) + ∇u·(x − t) + |x − t|²/2u(t), and ∇u·(x − t) ≤ 0 where the front comes through the
+/// element.
+template <int Corners>
+bool SourceBall<Corners>::hopeless(const Cell& cell, int own, int target) const {
+  const double now = time_[cell.corner[target]];
+  const double lead = time_[cell.corner[own]] - now;
+  if (!(lead * 2 * now > cell.length[edge_index(own, target)])) return false;
+  for (int a = 0; a < Corners; ++a)
+    for (int b = 0; b < a; ++b)
+      if (a != target && b != target &&
+          cell.length[edge_index(a, target)] + cell.length[edge_index(b, target)] < cell.length[edge_index(a, b)])
+        return false;
+  return true;
+}
+
+/// Never earlier than all it comes from: so no time falls below the source's.
+template <int Corners>
+double SourceBall<Corners>::update(const Cell& cell, int target) const {
+  const auto time = [&](int corner) { return time_[cell.corner[corner]]; };
+  const auto& l = cell.length;
+  if constexpr (Corners == 4) {
+    const TetView& w = tet_views[target];
+    const double a = time(w.a), b = time(w.b), c = time(w.c);
+    return std::max(point_source_tet_update(a, b, c, {l[w.ab], l[w.ac], l[w.bc], l[w.xa], l[w.xb], l[w.xc]}),
+                    std::min({a, b, c}));
+  } else {
+    const int i = (target + 1) % 3, j = (target + 2) % 3;
+    return std::max(point_source_triangle_update(time(i), time(j),
+                                                 TriangleLengths<double>{l[edge_index(i, j)], l[edge_index(i, target)],
+                                                                         l[edge_index(j, target)]}),
+                    std::min(time(i), time(j)));
   }
-  std::sort(unsure.begin(), unsure.end());
-  unsure.erase(std::unique(unsure.begin(), unsure.end()), unsure.end());
-  for (const auto& [v, time] : unsure)
-    if (!set.contains(v) && segment_inside(mesh_, adjacency_, position_, std::span<const ElementId>(seeds_), v))
-      set.emplace(v, time);
-  std::vector<std::pair<VertexId, double>> result(set.begin(), set.end());
-  std::sort(result.begin(), result.end());
-  return result;
 }
 
 }  // namespace
 
+int BallLimits::edges_across(int dim) const {
+  return std::min(std::max(rings, 0), static_cast<int>(std::pow(static_cast<double>(vertices), 1.0 / dim)) + 1);
+}
+
+BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim) {
+  constexpr double max_share = 0.05, always = 200;  // of the mesh; vertices
+  const double together = std::max(always, max_share * static_cast<double>(vertex_count));
+  // Where elements are smaller than at the source, a ball may hold this many times what a regular one does.
+  constexpr double max_crowding = 3;
+  const double regular = (dim == 3 ? 4.2 : 3.2) * std::pow(std::max(ball_rings, 0) + 1.0, dim);
+  return {ball_rings, static_cast<std::size_t>(std::min(
+                          together / static_cast<double>(std::max<std::size_t>(sources, 1)), max_crowding * regular))};
+}
+
 template <int Corners>
 double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-                  std::span<const ElementId> seeds, double onset, int max_rings, const SetTime& set) {
+                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set) {
   if (seeds.empty()) return 0;
   const SourceBall<Corners> ball(mesh, metric, adjacency, position, elements_touching(mesh, adjacency, position, seeds),
-                                 max_rings);
-  for (const auto& [v, time] : ball.times()) set(v, onset + time);
+                                 limits);
+  ball.for_each([&](VertexId v, double time, SeedKind kind) { set(v, onset + time, kind); });
   return ball.radius();
 }
 
 template double ball_times<3>(const TriangleMesh&, const Metric&, const Adjacency&, Vec3d, std::span<const ElementId>,
-                              double, int, const SetTime&);
+                              double, const BallLimits&, const SetBallTime&);
 template double ball_times<4>(const TetMesh&, const Metric&, const Adjacency&, Vec3d, std::span<const ElementId>,
-                              double, int, const SetTime&);
+                              double, const BallLimits&, const SetBallTime&);
 
 }  // namespace isochron

@@ -1,4 +1,4 @@
-// First times around sources: exact straight-line times near a point, and beside the zero set of a signed function.
+// First times around sources: near a point, and beside the zero set of a signed function.
 #pragma once
 
 #include <functional>
@@ -6,6 +6,7 @@
 
 #include "isochron/mesh/adjacency.h"
 #include "isochron/metric.h"
+#include "isochron/solve/common/seed.h"
 
 namespace isochron {
 
@@ -15,20 +16,37 @@ struct PartTooSmall {};
 
 /// Receives each vertex once, with the time at which the front reaches it.
 using SetTime = std::function<void(VertexId, double)>;
+/// The same of a ball: `SeedKind::own` for the corners of its seeds.
+using SetBallTime = std::function<void(VertexId, double, SeedKind)>;
 
-/// Gives `set` the times onset + √(dᵀ M d) of the vertices in a metric ball around a point source, where d is the
-/// vector from `position` and M the metric there. `seeds` are the element that holds the position or all elements at
-/// the source vertex; their corners are always set, each with its own element's M (the least where several share it).
+/// How far the ball around a source may go.
+struct BallLimits {
+  int rings = 0;             ///< its radius, in elements as large as those at the source
+  std::size_t vertices = 0;  ///< as many as it may hold
+
+  /// About how many edges lead from the source to the ball's edge, at most.
+  [[nodiscard]] int edges_across(int dim) const;
+};
+
+/// The limits of each ball where there are several: together they hold at most a twentieth of the mesh, so that they
+/// cost little beside the solve.
+BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
+
+/// Gives `set` the times of the vertices near a point source, from its onset on, each solved with the front taken as a
+/// sphere around the source (point_source_update.h). `seeds` are the element that holds the position or all elements at
+/// the source vertex; their corners are always set, each with the straight way in its own element (the least where
+/// several share it).
 ///
-/// The ball has the volume of one of `max_rings` rings of elements as large as the seeds, whatever the anisotropy. It
-/// ends earlier where an element's M differs from that at the source, unless the whole effect on the ball's times stays
-/// below a tenth of an element, and where a surface leaves the plane of the source. Vertices behind slits and corners
-/// are left out. So every time set is that of a path in the mesh, and nothing can reach the ball earlier from outside.
+/// The ball has the volume of one of `limits.rings` rings of elements as large as the seeds, whatever the anisotropy.
+/// It stays in the elements whose speeds are nearly those at the source, along whatever directions. Where the metric is
+/// constant and the straight line stays in the mesh the times are exact. Elsewhere they are those of first order at
+/// worst, and solving may lower them.
 ///
-/// Returns the ball's radius as a travel time (0 when only the corners of the seeds are set).
+/// Returns the radius as a travel time: every vertex that the front reaches so soon through such elements is set (0
+/// when only the corners of the seeds are).
 template <int Corners>
 double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-                  std::span<const ElementId> seeds, double onset, int max_rings, const SetTime& set);
+                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set);
 
 /// Gives `set` the travel time from the zero set of `values` (one per vertex, linear in each element) to each corner of
 /// each element that meets it: along the straight way to the nearest point that can be seen from the corner through any
