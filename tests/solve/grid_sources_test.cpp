@@ -175,14 +175,17 @@ TEST(GridSources, FactoringEndsWhereTheSpeedRises) {
     }
 }
 
-TEST(GridSources, ManyFactoredSourcesAreRefused) {
+TEST(GridSources, ManyFactoredSourcesGetBalls) {
   const ImageGrid grid = flat_grid(40);
   Sources sources;
   for (std::uint32_t j = 0; j < 40; j += 4)
     for (std::uint32_t i = 0; i < 40; i += 4) sources.vertices.push_back({grid.voxel(i, j, 0), 0});
   SolveOptions options = checked_options();
   options.source_init = SourceInit::factored;
-  EXPECT_THROW(solve(grid, Metric::isotropic(1), sources, options), UsageError);
+  const Arrival arrival = solve(grid, Metric::isotropic(1), sources, options);
+  EXPECT_EQ(arrival.source_init, SourceInit::ball);
+  EXPECT_EQ(arrival.source_balls, 100U);
+  EXPECT_EQ(arrival.notes.size(), 1U);
 }
 
 }  // namespace TEST_FILE

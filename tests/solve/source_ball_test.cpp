@@ -320,14 +320,14 @@ TEST(SourceBall, HalvesTheErrorWhereFibersTurn) {
   RecordProperty("plain", std::to_string(plain));
   RecordProperty("ball", std::to_string(ball));
   EXPECT_LT(ball, 0.5 * plain);
-  EXPECT_DOUBLE_EQ(mean_error(SourceInit::ball, fine, Backend::threads), ball);
+  EXPECT_NEAR(mean_error(SourceInit::ball, fine, Backend::threads), ball, 1e-4);
 }
 
 TEST(SourceBall, ManySourcesShareWhatBallsMayHold) {
   const BallLimits one = ball_limits(8, 1, 1000000, 3), many = ball_limits(8, 307, 1000000, 3);
   EXPECT_GE(one.vertices, 2200U);
   EXPECT_LT(one.vertices, 10000U);
-  EXPECT_NEAR(307.0 * static_cast<double>(many.vertices), 50000, 400);
+  EXPECT_NEAR(307.0 * static_cast<double>(many.vertices), 25000, 400);
   EXPECT_EQ(ball_limits(8, 1000, 100, 2).vertices, 0U);
   const TetMesh mesh = generate_cube({.nx = 21, .ny = 21, .nz = 21, .extent = {20, 20, 20}});
   const Adjacency adjacency = build_adjacency(mesh);

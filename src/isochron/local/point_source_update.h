@@ -31,57 +31,67 @@ ISOCHRON_HD inline T crossing_share(T source_height, T target_height) {
 }
 
 template <class T>
-ISOCHRON_HD inline T point_source_edge(T ua, T ub, T lab, T lax, T lbx) {
+ISOCHRON_HD inline T point_source_edge(T ua, T ub, T lab, T lax, T lbx, T limit) {
   T lambda;
   if (!(ua < infinity<T>()) || !(ub < infinity<T>())) return edge_time(ua, ub, lab, lax, lbx, lambda);
   const BesideLine<T> source(ua * ua, ub * ub, lab), target(lax, lbx, lab);
   if (!(source.height >= T(0))) return edge_time(ua, ub, lab, lax, lbx, lambda);
   const T below = std::sqrt(source.height), above = std::sqrt(larger(target.height, T(0)));
   const T across = target.along - source.along;
+  const T straight = across * across * lab + (below + above) * (below + above);  // squared; no way is shorter
+  if (straight >= limit * limit) return infinity<T>();
   const T at = source.along + across * crossing_share(below, above);
-  if (at >= T(0) && at <= T(1)) return std::sqrt(across * across * lab + (below + above) * (below + above));
-  return smaller(ua + std::sqrt(lax), ub + std::sqrt(lbx));
+  if (at >= T(0) && at <= T(1)) return std::sqrt(straight);
+  return at > T(1) ? ua + std::sqrt(lax) : ub + std::sqrt(lbx);
 }
 
 }  // namespace detail
 
 /// The arrival at x through the edge 1,2 of a triangle, of a front that started at a point at time 0. Falls back to the
-/// plain update where the times are those of no point. Times may be +inf.
+/// plain update where the times are those of no point. Times may be +inf; what is not below `limit` may be given as
+/// +inf.
 template <class T>
-ISOCHRON_HD inline T point_source_triangle_update(T u1, T u2, const TriangleLengths<T>& l) {
-  return detail::point_source_edge(u1, u2, l.l12, l.l1x, l.l2x);
+ISOCHRON_HD inline T point_source_triangle_update(T u1, T u2, const TriangleLengths<T>& l,
+                                                  T limit = detail::infinity<T>()) {
+  return detail::point_source_edge(u1, u2, l.l12, l.l1x, l.l2x, limit);
 }
 
 /// The arrival at x through the face 1,2,3 of a tetrahedron; see `point_source_triangle_update`.
 template <class T>
-ISOCHRON_HD inline T point_source_tet_update(T u1, T u2, T u3, const TetLengths<T>& l) {
-  using detail::smaller;
-  const auto by_edges = [&] {
-    return smaller(detail::point_source_edge(u1, u2, l.l12, l.l1x, l.l2x),
-                   smaller(detail::point_source_edge(u1, u3, l.l13, l.l1x, l.l3x),
-                           detail::point_source_edge(u2, u3, l.l23, l.l2x, l.l3x)));
+ISOCHRON_HD inline T point_source_tet_update(T u1, T u2, T u3, const TetLengths<T>& l,
+                                             T limit = detail::infinity<T>()) {
+  // Only an edge opposite a negative weight can hold the minimum.
+  const auto by_edges = [&](bool without_1, bool without_2, bool without_3) {
+    T best = detail::infinity<T>();
+    if (without_3) best = detail::point_source_edge(u1, u2, l.l12, l.l1x, l.l2x, limit);
+    if (without_2) best = detail::smaller(best, detail::point_source_edge(u1, u3, l.l13, l.l1x, l.l3x, limit));
+    if (without_1) best = detail::smaller(best, detail::point_source_edge(u2, u3, l.l23, l.l2x, l.l3x, limit));
+    return best;
   };
   const detail::FaceGram<T> f(l.l12, l.l13, l.l23);
   if (!(u1 < detail::infinity<T>()) || !(u2 < detail::infinity<T>()) || !(u3 < detail::infinity<T>()) || f.flat())
-    return by_edges();
+    return by_edges(true, true, true);
   // Feet in the plane of the face, as weights of corners 1 and 2, from the products with the edges to them.
   struct Foot {
     T first, second, height;
   };
+  const T inverse = T(1) / f.det;
   const auto foot = [&](T squared_to_1, T squared_to_2, T squared_to_3) {
     const T g1 = T(0.5) * (f.f11 + squared_to_3 - squared_to_1), g2 = T(0.5) * (f.f22 + squared_to_3 - squared_to_2);
-    const T first = (f.f22 * g1 - f.f12 * g2) / f.det, second = (f.f11 * g2 - f.f12 * g1) / f.det;
+    const T first = (f.f22 * g1 - f.f12 * g2) * inverse, second = (f.f11 * g2 - f.f12 * g1) * inverse;
     return Foot{first, second, squared_to_3 - first * g1 - second * g2};
   };
   const Foot source = foot(u1 * u1, u2 * u2, u3 * u3), target = foot(l.l1x, l.l2x, l.l3x);
   if (!(source.height >= T(0))) return tet_update(u1, u2, u3, l).time;
   const T below = std::sqrt(source.height), above = std::sqrt(detail::larger(target.height, T(0)));
   const T d1 = target.first - source.first, d2 = target.second - source.second;
+  const T straight =  // squared; no way is shorter
+      f.f11 * d1 * d1 + T(2) * f.f12 * d1 * d2 + f.f22 * d2 * d2 + (below + above) * (below + above);
+  if (straight >= limit * limit) return detail::infinity<T>();
   const T share = detail::crossing_share(below, above);
-  const T w1 = source.first + d1 * share, w2 = source.second + d2 * share;
-  if (!(w1 >= T(0) && w2 >= T(0) && w1 + w2 <= T(1))) return by_edges();
-  const T across = f.f11 * d1 * d1 + T(2) * f.f12 * d1 * d2 + f.f22 * d2 * d2;
-  return std::sqrt(across + (below + above) * (below + above));
+  const T w1 = source.first + d1 * share, w2 = source.second + d2 * share, w3 = T(1) - w1 - w2;
+  if (w1 >= T(0) && w2 >= T(0) && w3 >= T(0)) return std::sqrt(straight);
+  return by_edges(!(w1 >= T(0)), !(w2 >= T(0)), !(w3 >= T(0)));
 }
 
 }  // namespace isochron

@@ -76,13 +76,16 @@ class SourceBall {
   SourceBall(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
              std::vector<ElementId> seeds, const BallLimits& limits)
       : mesh_(mesh), metric_(metric), adjacency_(adjacency), position_(position), seeds_(std::move(seeds)) {
-    if (limits.rings > 0) unit_ = typical_size();
+    const SymTensor3d mean = mean_tensor(metric_, seeds_);
+    scale_ = 1 / (mean.xx + mean.yy + mean.zz);
+    const double size = typical_size(scale_ * mean) / std::sqrt(scale_);
+    const bool grows = limits.rings > 0 && limits.vertices > 0 && size > 0 && size < infinity;
+    if (grows) unit_ = size;
     for (const ElementId e : seeds_)
       for (const VertexId v : mesh_.element(e))
         lower(place_of(v), std::sqrt(squared_length(metric_.tensor(e), mesh_.point(v) - position_)) / unit_);
     corners_ = vertices_.size();
-    if (!(limits.rings > 0 && unit_ > 0)) return;
-    grow(limits);
+    if (grows) grow(limits);
   }
 
   [[nodiscard]] double radius() const { return radius_ * unit_; }
@@ -104,7 +107,7 @@ class SourceBall {
     bool alike;                        ///< its speeds are nearly those at the source
   };
 
-  [[nodiscard]] double typical_size() const;
+  [[nodiscard]] double typical_size(SymTensor3d mean) const;
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
   void lower(std::uint32_t place, double time);
@@ -122,6 +125,7 @@ class SourceBall {
   Invariants at_source_;
   bool constant_at_source_ = true;  ///< all seeds have the same metric
   double unit_ = 1;
+  double scale_ = 1;  ///< of metrics, so that determinants are in range
   double radius_ = 0;
   std::size_t corners_ = 0;           ///< places below it are corners of seeds
   std::vector<VertexId> vertices_;    ///< by place
@@ -135,8 +139,8 @@ class SourceBall {
 };
 
 template <int Corners>
-double SourceBall<Corners>::typical_size() const {
-  const MetricFrame frame(mean_tensor(metric_, seeds_), position_);
+double SourceBall<Corners>::typical_size(SymTensor3d mean) const {
+  const MetricFrame frame(mean, position_);
   // Over all elements at the seeds' corners: the seeds alone may be one element.
   std::vector<VertexId> corners;
   for (const ElementId seed : seeds_)
@@ -171,11 +175,12 @@ auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
   const auto [place, fresh] = cell_.try_emplace(e, static_cast<std::uint32_t>(cells_.size()));
   if (!fresh) return cells_[place->second];
   Cell cell;
-  const SymTensor3d m = metric_.tensor(e);
+  const SymTensor3d m = scale_ * metric_.tensor(e);
   const auto x = corner_points(mesh_, e);
+  const double unit = unit_ * std::sqrt(scale_);
   for (int a = 0; a < Corners; ++a) {
     cell.corner[a] = place_of(mesh_.element(e)[a]);
-    for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit_ * unit_);
+    for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit * unit);
   }
   const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
   const Invariants here = invariants_of(m, x);
@@ -195,7 +200,7 @@ void SourceBall<Corners>::lower(std::uint32_t place, double time) {
 template <int Corners>
 void SourceBall<Corners>::grow(const BallLimits& limits) {
   for (const ElementId e : seeds_) {
-    const Invariants here = invariants_of(metric_.tensor(e), corner_points(mesh_, e));
+    const Invariants here = invariants_of(scale_ * metric_.tensor(e), corner_points(mesh_, e));
     at_source_.trace += here.trace / static_cast<double>(seeds_.size());
     at_source_.determinant += here.determinant / static_cast<double>(seeds_.size());
     constant_at_source_ = constant_at_source_ && metric_.tensor(e) == metric_.tensor(seeds_.front());
@@ -203,7 +208,7 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
   // A little further than what is set: the last vertices may still be lowered by those after them.
   double end = limits.rings + margin;
   std::size_t held = 0;
-  std::size_t pops_left = 8 * limits.vertices;  // each is popped about once, in very obtuse elements a few times
+  std::size_t pops_left = 3 * limits.vertices;  // each is popped about once, in very obtuse elements more often
   while (!queue_.empty() && pops_left > 0) {
     const auto [time, x] = queue_.top();
     queue_.pop();
@@ -265,22 +270,24 @@ bool SourceBall<Corners>::hopeless(const Cell& cell, int own, int target) const 
   return true;
 }
 
-/// Never earlier than all it comes from: so no time falls below the source's.
+/// Never earlier than all it comes from: so no time falls below the source's. +inf when it is not earlier than before.
 template <int Corners>
 double SourceBall<Corners>::update(const Cell& cell, int target) const {
   const auto time = [&](int corner) { return time_[cell.corner[corner]]; };
+  const double now = time(target);
+  double earliest = infinity;
+  for (int c = 0; c < Corners; ++c)
+    if (c != target) earliest = std::min(earliest, time(c));
+  if (!(earliest < now)) return infinity;
   const auto& l = cell.length;
   if constexpr (Corners == 4) {
     const TetView& w = tet_views[target];
-    const double a = time(w.a), b = time(w.b), c = time(w.c);
-    return std::max(point_source_tet_update(a, b, c, {l[w.ab], l[w.ac], l[w.bc], l[w.xa], l[w.xb], l[w.xc]}),
-                    std::min({a, b, c}));
+    const TetLengths<double> lengths{l[w.ab], l[w.ac], l[w.bc], l[w.xa], l[w.xb], l[w.xc]};
+    return std::max(earliest, point_source_tet_update(time(w.a), time(w.b), time(w.c), lengths, now));
   } else {
-    const int i = (target + 1) % 3, j = (target + 2) % 3;
-    return std::max(point_source_triangle_update(time(i), time(j),
-                                                 TriangleLengths<double>{l[edge_index(i, j)], l[edge_index(i, target)],
-                                                                         l[edge_index(j, target)]}),
-                    std::min(time(i), time(j)));
+    const int a = (target + 1) % 3, b = (target + 2) % 3;
+    const TriangleLengths<double> lengths{l[edge_index(a, b)], l[edge_index(a, target)], l[edge_index(b, target)]};
+    return std::max(earliest, point_source_triangle_update(time(a), time(b), lengths, now));
   }
 }
 
@@ -291,7 +298,7 @@ int BallLimits::edges_across(int dim) const {
 }
 
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim) {
-  constexpr double max_share = 0.05, always = 200;  // of the mesh; vertices
+  constexpr double max_share = 0.025, always = 50;  // of the mesh; vertices
   const double together = std::max(always, max_share * static_cast<double>(vertex_count));
   // Where elements are smaller than at the source, a ball may hold this many times what a regular one does.
   constexpr double max_crowding = 3;

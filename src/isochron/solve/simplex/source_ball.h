@@ -28,7 +28,7 @@ struct BallLimits {
   [[nodiscard]] int edges_across(int dim) const;
 };
 
-/// The limits of each ball where there are several: together they hold at most a twentieth of the mesh, so that they
+/// The limits of each ball where there are several: together they hold at most a fortieth of the mesh, so that they
 /// cost little beside the solve.
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
 
