@@ -2,13 +2,14 @@
 """Mutation testing: changes one operator, constant or statement at a time and asks whether a test notices.
 
   scripts/mutate.py [--mutants 300] [--seed 1] [--jobs N] [--time-limit 30] [--from 0] [--to 300] [--list]
-      [--only TEXT] [--output FILE]
+      [--only TEXT] [--again OUTPUT] [--output FILE]
 
 Mutants are drawn by the seed from the files of SUITES. Each is compiled into a copy of the few sources that its suite
 names, linked with the unchanged rest, and its suite's tests are run up to the first failure. A crash, a hang (the time
 limit) and memory beyond 4 GiB count as found. Mutants that do not compile are replaced by others. Sources that compile
 to the code of the original, and the mutants of scripts/equivalent_mutants.txt, cannot be found by any test; they are
-counted apart. --from and --to do a slice of the mutants, --only those whose file and line have that text in them.
+counted apart. --from and --to do a slice of the mutants, --only those whose file and line have that text in them,
+--again those that survived in an earlier output.
 
 The build is that of the preset `mutants`. Exit codes: 0, also where mutants survive; 2 the original fails its tests.
 """
@@ -89,9 +90,9 @@ SUITES = {
     "src/isochron/solve/common/limits.h": [COMMON],
     "src/isochron/solve/common/residual.h": [stage("tests/solve/residual_test.cpp")],
     "src/isochron/solve/common/lower_bound.h": [stage("tests/solve/lower_bound_test.cpp", tests="-*HoldsForEverything*")],
-    "src/isochron/solve/common/label_mix.h": [stage("tests/solve/labels_test.cpp", tests="LabelMix*:*ThoseThatWait*")],
+    "src/isochron/solve/common/label_mix.h": [stage("tests/solve/labels_test.cpp", tests="LabelMix*:*Wait*")],
     "src/isochron/solve/common/label_spread.h": [
-        stage("tests/solve/labels_test.cpp", tests="LabelMix*:*ThoseThatWait*")
+        stage("tests/solve/labels_test.cpp", tests="LabelMix*:*Wait*")
     ],
     "src/isochron/solve/simplex/finish.h": [stage("tests/solve/residual_test.cpp")],
     "src/isochron/solve/grid/grid_finish.h": [stage("tests/solve/residual_test.cpp")],
@@ -409,12 +410,17 @@ def main():
     parser.add_argument("--from", dest="first", type=int, default=0)
     parser.add_argument("--to", dest="last", type=int)
     parser.add_argument("--only", default="", help="mutants whose name has this in it")
+    parser.add_argument("--again", type=Path, help="only mutants that survived in this output")
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--output", type=Path, help="write the results here too, as they come")
     options = parser.parse_args()
     everything = drawn(options.seed)
     count = min(options.mutants, len(everything))
-    slots = [k for k in range(options.first, min(options.last or count, count)) if options.only in everything[k].name()]
+    last = count if options.last is None else min(options.last, count)
+    slots = [k for k in range(options.first, last) if options.only in everything[k].name()]
+    if options.again:
+        lines = options.again.read_text(encoding="utf-8").splitlines()
+        slots = [int(line.split()[0]) for line in lines if re.match(r" *\d+ survived ", line)]
     if options.list:
         print(f"{len(everything)} mutants can be made; these are drawn:")
         for k in slots:

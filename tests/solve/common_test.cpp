@@ -34,6 +34,8 @@ TEST(Limits, TellWhichEdgesAreTooLong) {
   EXPECT_TRUE(spoils_neighbours(1, 1.1e12, 100));
   EXPECT_FALSE(spoils_neighbours(1, 0.9e12, 1)) << "not so much longer than the element's other edges";
   EXPECT_FALSE(spoils_neighbours(1, 1.1e12, 120)) << "not so much longer than those of the mesh";
+  EXPECT_FALSE(spoils_neighbours(1, 1e12, 1)) << "the limit itself is allowed";
+  EXPECT_FALSE(spoils_neighbours(1, 1e13, 1000));
   EXPECT_TRUE(ordinary_edge_times(1, 0.9e12));
   EXPECT_FALSE(ordinary_edge_times(1, 1.1e12));
   EXPECT_FALSE(ordinary_edge_times(1e-29, 1));
@@ -68,6 +70,7 @@ TEST(SolveState, GivesUpBeyondTheLimit) {
   EXPECT_TRUE(rounds.gives_up_after_rounds(8 * 1260 + 1));
   EXPECT_FALSE(rounds.converged);
   EXPECT_EQ(rounds.contrast, 1);
+  EXPECT_EQ(rounds.transfer_seconds, 0);
 }
 
 TEST(SolveState, GainsCountByEdgeOrByTime) {
