@@ -8,7 +8,7 @@ PYTHON ?= /usr/bin/python3
 VENV ?= .venv
 
 .DEFAULT_GOAL := help
-.PHONY: help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-modules asan tsan bare cuda tidy install python wheel clean
+.PHONY: coverage mutants help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-modules asan tsan bare cuda tidy install python wheel clean
 
 help:  ## show this
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -45,6 +45,14 @@ bare asan tsan:
 	cmake --preset $@
 	cmake --build --preset $@
 	ctest --preset $@
+coverage: setup-bare  ## build and test with counts, show which lines and branches ran
+	cmake --preset $@
+	cmake --build --preset $@
+	find build/$@ -name '*.gcda' -delete
+	ctest --preset $@
+	scripts/coverage.py
+mutants: setup-bare  ## change the updates, the plan and the checks in 300 places: do tests notice?
+	scripts/mutate.py
 cuda:
 	cmake --preset $@
 	cmake --build --preset $@

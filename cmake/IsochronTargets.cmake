@@ -5,6 +5,7 @@ function(isochron_target_defaults target)
     # Math without errno and traps lets the compiler vectorise; results stay IEEE (no -ffast-math: infinities are data here).
     # Alike everywhere: of a template that several targets compile, the linker keeps any one for all of them.
     $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno -fno-trapping-math -fopenmp-simd>
+    $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_SAME_BITS}>>:-ffp-contract=off>
     $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror>
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr -Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>
     $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${ISOCHRON_WARNINGS_AS_ERRORS}>>:-Werror=all-warnings>)

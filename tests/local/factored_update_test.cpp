@@ -216,5 +216,115 @@ TYPED_TEST(FactoredUpdate, WorksInSinglePrecision) {
     }
 }
 
+/// An edge on the x axis from a to b, the target at (x, y): source and element have the plain metric.
+detail::FactoredFace<double, 2> edge_on_axis(double a, double b, double x, double y) {
+  detail::FactoredFace<double, 2> face;
+  face.edge[0] = {a - b, 0, 0};
+  face.last = {b, 0, 0};
+  face.tau_step[0] = face.tau_last = 0;
+  face.gram[0][0] = (a - b) * (a - b);
+  face.foot[0] = (a - b) * (x - b);
+  face.reach = (x - b) * (x - b) + y * y;
+  return face;
+}
+
+/// A triangle in z = 0 with its corners in the places given, and the target.
+detail::FactoredFace<double, 3> face_in_plane(Vec3d a, Vec3d b, Vec3d c, Vec3d target) {
+  detail::FactoredFace<double, 3> face;
+  face.edge[0] = a - c;
+  face.edge[1] = b - c;
+  face.last = c;
+  face.tau_step[0] = face.tau_step[1] = face.tau_last = 0;
+  for (int k = 0; k < 2; ++k) {
+    for (int j = 0; j < 2; ++j) face.gram[k][j] = dot(face.edge[k], face.edge[j]);
+    face.foot[k] = dot(face.edge[k], target - c);
+  }
+  face.reach = dot(target - c, target - c);
+  return face;
+}
+
+TEST(FactoredSteps, AWeightOfNextToNothingIsDroppedForNothing) {
+  // Source, edge and target on one line: f is the same everywhere, also where it is negative.
+  for (const double tau : {0.0, -10.0}) {
+    detail::FactoredFace<double, 2> face = edge_on_axis(2, 1, 3, 0);
+    face.tau_last = tau;
+    detail::FactoredPoint<double, 2> at;
+    at.weight[0] = at.weight[1] = 0.5;
+    face.evaluate(at);
+    ASSERT_EQ(at.time, 3 + tau);
+    EXPECT_FALSE(detail::factored_advance(face, at, {0.25, -0.25})) << "f does not fall";
+    EXPECT_TRUE(detail::factored_advance(face, at, {1.0, -1.0})) << "but the weight is gone";
+    EXPECT_EQ(at.weight[0], 1);
+    EXPECT_EQ(at.weight[1], 0);
+  }
+}
+
+TEST(FactoredSteps, AnExchangeIsNewtonsStepAlongAnEdge) {
+  const detail::FactoredFace<double, 3> face = face_in_plane({1, 0, 0}, {2, 0.5, 0}, {1.2, 1.5, 0}, {1.5, 0.6, 1});
+  for (const detail::FactoredPair pair :
+       {detail::FactoredPair{0, 1}, detail::FactoredPair{1, 0}, detail::FactoredPair{0, 2}, detail::FactoredPair{2, 0},
+        detail::FactoredPair{1, 2}, detail::FactoredPair{2, 1}}) {
+    const auto at_share = [&](double share) {
+      detail::FactoredPoint<double, 3> at;
+      for (double& weight : at.weight) weight = 1.0 / 3;
+      at.weight[pair.to] += share;
+      at.weight[pair.from] -= share;
+      face.evaluate(at);
+      return at;
+    };
+    const detail::FactoredPoint<double, 3> at = at_share(0);
+    constexpr double h = 1e-4;
+    const double before = at_share(-h).time, after = at_share(h).time;
+    const double slope = (after - before) / (2 * h), curvature = (after - 2 * at.time + before) / (h * h);
+    double step[3];
+    detail::factored_exchange(face, at, pair, step);
+    if (slope >= 0) continue;
+    EXPECT_NEAR(step[pair.to], std::min(-slope / curvature, 1.0 / 3), 1e-4);
+    EXPECT_EQ(step[pair.from], -step[pair.to]);
+    EXPECT_EQ(step[3 - pair.to - pair.from], 0);
+  }
+}
+
+TEST(FactoredSteps, TheWayOutOfTheSourceIsTheSteepest) {
+  detail::FactoredFace<double, 2> edge = edge_on_axis(0.5, -1, 0.25, 1);
+  detail::FactoredPoint<double, 2> at;
+  edge.tau_step[0] = 3;
+  at.path_slope[0] = 1.5;
+  double along[2];
+  detail::factored_escape(edge, at, along);
+  EXPECT_DOUBLE_EQ(along[0], -4.5 / 2.25);
+  EXPECT_DOUBLE_EQ(along[1], 4.5 / 2.25);
+  // Edges at a right angle: each slope over its own squared length.
+  detail::FactoredFace<double, 3> face = face_in_plane({0.25, 0, 0}, {0, 2, 0}, {0, 0, 0}, {0, 0, 1});
+  face.tau_step[0] = 1;
+  face.tau_step[1] = -2;
+  detail::FactoredPoint<double, 3> inside;
+  inside.path_slope[0] = 0.5;
+  inside.path_slope[1] = -1;
+  double step[3];
+  detail::factored_escape(face, inside, step);
+  EXPECT_DOUBLE_EQ(step[0], -1.5 / 0.0625);
+  EXPECT_DOUBLE_EQ(step[1], 3.0 / 4);
+  EXPECT_DOUBLE_EQ(step[0] + step[1] + step[2], 0);
+}
+
+TEST(FactoredSteps, ARestartFindsTheMinimumBesideTheSource) {
+  detail::FactoredFace<double, 2> face = edge_on_axis(1, -1, 0.3, 0.2);
+  face.tau_step[0] = -1.2 * 2;
+  face.tau_last = 3;
+  double least = inf;
+  for (int i = 0; i <= 100000; ++i) {
+    detail::FactoredPoint<double, 2> at;
+    at.weight[0] = i * 1e-5;
+    at.weight[1] = 1 - at.weight[0];
+    face.evaluate(at);
+    least = std::min(least, at.time);
+  }
+  detail::FactoredPoint<double, 2> best;
+  best.time = inf;
+  detail::factored_restart(face, best, -inf, FactoredGoal<double>{inf, 0});
+  EXPECT_NEAR(best.time, least, 1e-8);
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron::test

@@ -109,6 +109,58 @@ TEST(GodunovUpdate, OneNeighbourIsTheFastestWayAlongIt) {
   EXPECT_EQ(godunov_time(d, AxisTimes<double>{{inf, inf, inf}, {inf, inf, inf}}), inf);
 }
 
+TEST(GodunovUpdate, SlownessScalesTheTime) {
+  AxisTimes<double> u{{inf, inf, inf}, {inf, inf, inf}};
+  u.back[0] = 1;
+  for (const double speed : {0.1, 1.0, 10.0})
+    EXPECT_DOUBLE_EQ(godunov_time(SymTensor3d::diagonal(speed * speed, 1, 1), u), 1 + 1 / speed);
+}
+
+/// Critical slopes are those at which H does not change.
+TEST(GodunovUpdate, CriticalSlopesAreThoseOfTheLeastHamiltonian) {
+  const SymTensor3d d{2, 0.3, -0.4, 1.5, 0.2, 3};
+  const auto gradient = [&](const double(&p)[3], int k) {
+    return (k == 0   ? d.xx
+            : k == 1 ? d.xy
+                     : d.xz) *
+               p[0] +
+           (k == 0   ? d.xy
+            : k == 1 ? d.yy
+                     : d.yz) *
+               p[1] +
+           (k == 0   ? d.xz
+            : k == 1 ? d.yz
+                     : d.zz) *
+               p[2];
+  };
+  for (int bits = 0; bits < 7; ++bits) {
+    int choice[3];
+    for (int k = 0; k < 3; ++k) choice[k] = (bits >> k & 1) != 0 ? godunov::critical : godunov::minus;
+    double slope[3] = {0.5, -0.7, 0.9};
+    const double given[3] = {0.5, -0.7, 0.9};
+    godunov::fill_critical(d, choice, slope);
+    for (int k = 0; k < 3; ++k) {
+      if (choice[k] == godunov::critical) EXPECT_NEAR(gradient(slope, k), 0, 1e-14) << bits;
+      else EXPECT_EQ(slope[k], given[k]) << bits;
+    }
+  }
+}
+
+TEST(GodunovUpdate, ChoicesAreCalledForUpToTheSlack) {
+  using godunov::called_for;
+  constexpr double slack = 0.125;
+  EXPECT_TRUE(called_for(godunov::critical, 1 + slack, 2.0, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::critical, 1 + 2 * slack, 2.0, 1.0, slack));
+  EXPECT_TRUE(called_for(godunov::critical, 0.0, 1 - slack, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::critical, 0.0, 1 - 2 * slack, 1.0, slack));
+  EXPECT_TRUE(called_for(godunov::minus, 1 - slack, 1 - slack, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::minus, 1 - 2 * slack, 5.0, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::minus, 1.0, 0.5, 1.0, slack)) << "by the middle";
+  EXPECT_TRUE(called_for(godunov::plus, 1 + slack, 1 + slack, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::plus, 0.0, 1 + 2 * slack, 1.0, slack));
+  EXPECT_FALSE(called_for(godunov::plus, 1.5, 1.0, 1.0, slack)) << "by the middle";
+}
+
 TEST(LaxFriedrichsUpdate, LeavesAPlaneFrontAlone) {
   const SymTensor3d d{2, 0.5, 0.3, 1, -0.2, 1.5};
   Vec3d slope{0.4, -0.7, 0.2};

@@ -28,8 +28,9 @@ TYPED_TEST(PreparedEdgeTest, IsTheUpdateItIsMadeFrom) {
   int inside = 0;
   for (int i = 0; i < 20000; ++i) {
     // Sharp, wide and right angles; height at least a tenth, so that the roots are well conditioned.
-    const double foot = random.uniform(-1.5, 2.5), height = random.uniform(0.1, 2);
-    const T lab = 1, lax = T((foot - 1) * (foot - 1) + height * height), lbx = T(foot * foot + height * height);
+    const double foot = random.uniform(-1.5, 2.5), height = random.uniform(0.1, 2), side = random.uniform(0.5, 1.5);
+    const T lab = T(side * side), lax = T((foot - side) * (foot - side) + height * height),
+            lbx = T(foot * foot + height * height);
     const T ub = T(random.uniform(0, 3)), ua = ub + T(random.uniform(-1.2, 1.2));
     const T expected = plain_time(ua, ub, lab, lax, lbx);
     const T got = PreparedEdge<T>::from_lengths(lab, lax, lbx).time(ua, ub);

@@ -74,6 +74,14 @@ TEST(Selling, RebuildsRandomTensorsWithWeightsNotNegative) {
   }
 }
 
+TEST(Selling, FlatDiagonalTensorsNeedNoThirdTerm) {
+  const SellingTerms<3> terms = selling_terms_flat(2, 0, 5);
+  double sum = 0;
+  for (const double weight : terms.weight) sum += weight;
+  EXPECT_EQ(sum, 7);
+  EXPECT_LT(largest_difference(sum_of(terms), SymTensor3d::diagonal(2, 5, 0)), 1e-15);
+}
+
 TEST(Selling, RebuildsRandomFlatTensors) {
   Random random(12);
   for (int sample = 0; sample < 20000; ++sample) {

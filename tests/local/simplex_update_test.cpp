@@ -338,6 +338,35 @@ TEST(SimplexUpdateCases, CoincidentCornersAreOne) {
   EXPECT_DOUBLE_EQ(triangle_update(0.5, 0.0, TriangleLengths<double>{0, 1, 1}).time, 1.0);
 }
 
+TEST(SimplexUpdateCases, TimesExactlyAnEdgeApartLeaveNoRoom) {
+  // Three edges of length 1 at right angles at corner 3; the front runs along the first.
+  const auto face = detail::tet_update_scaled(1.0, 0.0, 0.0, TetLengths<double>{2, 1, 1, 2, 2, 1});
+  EXPECT_DOUBLE_EQ(face.time, 1);
+  EXPECT_DOUBLE_EQ(face.weight[0] + face.weight[1] + face.weight[2], 1);
+}
+
+/// Where rounding is all there is of a face's area, its edges decide.
+template <class T>
+void expect_edges_decide_on_flat_faces() {
+  Random random(21);
+  for (int i = 0; i < 20000; ++i) {
+    const double a = random.uniform(-1, 1), b = random.uniform(-1, 1), c = random.uniform(-1, 1);
+    const double x = random.uniform(-1, 1), y = random.uniform(0.05, 1);
+    const auto square = [](double p, double q, double height = 0) { return T((p - q) * (p - q) + height * height); };
+    const TetLengths<T> l{square(a, b), square(a, c), square(b, c), square(a, x, y), square(b, x, y), square(c, x, y)};
+    const T u1 = T(random.uniform(0, 0.3)), u2 = T(random.uniform(0, 0.3)), u3 = T(random.uniform(0, 0.3));
+    const T edges = std::min({triangle_update(u1, u2, TriangleLengths<T>{l.l12, l.l1x, l.l2x}).time,
+                              triangle_update(u1, u3, TriangleLengths<T>{l.l13, l.l1x, l.l3x}).time,
+                              triangle_update(u2, u3, TriangleLengths<T>{l.l23, l.l2x, l.l3x}).time});
+    ASSERT_NEAR(tet_update(u1, u2, u3, l).time, edges, 1e-3) << i;
+  }
+}
+
+TEST(SimplexUpdateCases, EdgesDecideOnFlatFaces) {
+  expect_edges_decide_on_flat_faces<float>();
+  expect_edges_decide_on_flat_faces<double>();
+}
+
 TEST(SimplexUpdateCases, KnownValues) {
   // The height of the regular tetrahedron and triangle; the diagonal of the Kuhn tetrahedron.
   const auto tet = tet_update(1.0, 1.0, 1.0, TetLengths<double>{1, 1, 1, 1, 1, 1});

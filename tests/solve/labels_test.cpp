@@ -184,6 +184,18 @@ TEST(Labels, ThoseThatWaitGetTheirsWhenTheOthersDo) {
   }
 }
 
+TEST(Labels, ManyMayWaitForOne) {
+  std::vector<std::int32_t> label(6, -1);
+  LabelSpread spread(label, Table{{{}, {0}, {0}, {0}, {1, 2}, {4, 3}}});
+  spread.leave_out(0);
+  spread.run(
+      6, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+  for (std::uint32_t v = 0; v < 6; ++v) EXPECT_LT(spread.mix(v).first, 0);
+  spread.give(0, {3, -1, 0});
+  spread.finish();
+  EXPECT_EQ(label, std::vector<std::int32_t>(6, 3));
+}
+
 using DeviceLabels = DeviceCase;
 
 TEST_F(DeviceLabels, AreThoseOfTheMetric) {

@@ -43,6 +43,49 @@ TEST(LowerBound, IsConvexAndBelowAllSeeds) {
     }
 }
 
+/// Two seeds in one place each: a box around them, and a cone around the earlier one that the later one lowers.
+TEST(LowerBound, IsTheLargerOfBoxAndCone) {
+  const std::vector<Vec3d> points{{0, 0, 0}, {4, 2, 1}};
+  const BoundGeometry place{[&](std::size_t v) { return points[v]; }, 0.5};
+  const std::vector<Seed> seeds{{GlobalVertexId(0), 3}, {GlobalVertexId(1), 3.25}};
+  const LowerBound bound(place, seeds);
+  EXPECT_EQ(bound.earliest(), 3);
+  EXPECT_DOUBLE_EQ(bound.at({-2, 1, 0.5}), 4) << "along x from the box";
+  EXPECT_DOUBLE_EQ(bound.at({2, 6, 0.5}), 5);
+  EXPECT_DOUBLE_EQ(bound.at({2, 1, -4}), 5);
+  EXPECT_DOUBLE_EQ(bound.at({2, 1, 0.5}), 3) << "in the box";
+  const double cone = 3.25 - 0.5 * std::sqrt(21);
+  EXPECT_NEAR(bound.at({40, 20, 10}), cone + 0.5 * 10 * std::sqrt(21), 1e-9);
+  const LowerBound before(place, seeds, 2);
+  EXPECT_EQ(before.earliest(), 2);
+  EXPECT_DOUBLE_EQ(before.at({-2, 1, 0.5}), 3);
+}
+
+TEST(LowerBound, CountsFromTheFirstOnset) {
+  const std::vector<Vec3d> points{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+  const BoundGeometry place{[&](std::size_t v) { return points[v]; }, 1};
+  for (const double onset : {3.0, -3.0}) {
+    Residual found;
+    const std::vector<double> times{onset, onset + 0.9, onset + 1.5};
+    check_lower_bound(place, std::vector<Seed>{{GlobalVertexId(0), onset}}, times, {}, 1e-3, found);
+    EXPECT_NEAR(found.share_below, 0.25, 1e-5);
+    EXPECT_EQ(found.vertex_below.value, 2U);
+    EXPECT_EQ(found.max_share_below, 1e-3);
+  }
+  // Less than the rounding of such onsets.
+  for (const double onset : {1e9, -1e9}) {
+    Residual found;
+    const std::vector<double> times{onset, onset + 1 - 5e-4, onset + 2 - 5e-4};
+    check_lower_bound(place, std::vector<Seed>{{GlobalVertexId(0), onset}}, times, {}, 1e-3, found);
+    EXPECT_EQ(found.share_below, 0);
+  }
+  Residual unreached;
+  const double inf = std::numeric_limits<double>::infinity();
+  check_lower_bound(place, std::vector<Seed>{{GlobalVertexId(0), 0}}, std::vector<double>{0, 0.5, inf}, {}, 1e-3,
+                    unreached);
+  EXPECT_NEAR(unreached.share_below, 0.5, 1e-5) << "what is not reached is not late";
+}
+
 /// Times that are too early in a way that the neighbours agree on pass the first check and not the second.
 TEST(LowerBound, FindsTimesThatAreTooEarly) {
   const TetMesh mesh = cube(7, 0.2);

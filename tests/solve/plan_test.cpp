@@ -154,6 +154,37 @@ TEST(Plan, VirtualTetrahedraAreMadeByTheActiveList) {
   EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::triangles), roomy).method, Method::push);
 }
 
+TEST(Plan, OnlyWhatWasLeftOpenFallsBack) {
+  EXPECT_TRUE(make_plan({}, mesh_of(large), roomy).may_fall_back);
+  EXPECT_FALSE(make_plan({}, mesh_of(small), roomy).may_fall_back) << "on the CPU there is nothing to fall back from";
+  EXPECT_FALSE(make_plan(with(Method::push), mesh_of(large), roomy).may_fall_back);
+  EXPECT_FALSE(make_plan(with(Method::automatic, Backend::cuda), mesh_of(large), roomy).may_fall_back);
+  DomainFacts facts = mesh_of(large);
+  facts.device_arrays = true;
+  SolveOptions to_host;
+  to_host.results = ResultMemory::host;
+  EXPECT_FALSE(make_plan(to_host, facts, roomy).may_fall_back);
+  SolveOptions kept;
+  kept.results = ResultMemory::device;
+  EXPECT_FALSE(make_plan(kept, mesh_of(large), roomy).may_fall_back);
+}
+
+TEST(Plan, ThreadsAreThoseOfTheMachineUnlessAskedFor) {
+  const Plan serial = make_plan(with(Method::automatic, Backend::serial), mesh_of(large), roomy);
+  EXPECT_EQ(serial.threads, 1);
+  EXPECT_EQ(serial.batch_threads, 1);
+  const Plan small_one = make_plan({}, mesh_of(small), no_device);
+  EXPECT_EQ(small_one.threads, 1);
+  EXPECT_EQ(small_one.batch_threads, 8) << "many small solves share the cores";
+  EXPECT_TRUE(small_one.several_threads);
+  SolveOptions options = with(Method::automatic, Backend::threads);
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).threads, 8);
+  options.threads = 3;
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).threads, 3);
+  EXPECT_EQ(make_plan(options, mesh_of(small), roomy).batch_threads, 3);
+  EXPECT_EQ(wanted_threads(options), 3);
+}
+
 TEST(Plan, OneProcessIsNotRanks) {
   EXPECT_THROW(make_plan(with(Method::automatic, Backend::mpi), mesh_of(small), roomy), UsageError);
 }
@@ -232,6 +263,66 @@ TEST(Capabilities, TheDocsHaveTheTable) {
 }
 
 /// The advice of an error must lead on: whoever leaves method, back end and all else out gets an answer.
+TEST(Capabilities, ThreadsAreForTheCpuAndRanks) {
+  for (const Capability& row : capabilities()) {
+    const bool gpu = row.hardware == Hardware::gpu;
+    EXPECT_FALSE(gpu && row.several_threads) << name_of(row.method);
+    EXPECT_TRUE(row.several_threads || row.method != Method::banded);
+  }
+}
+
+std::string refusal_of(const Wanted& wanted) {
+  try {
+    require_capability(wanted);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Capabilities, RefusalsSayWhatDoesNotGoTogether) {
+  const auto expect = [](Wanted wanted, const char* text) { EXPECT_THAT(refusal_of(wanted), HasSubstr(text)); };
+  const auto tets = DomainKind::tetrahedra, image = DomainKind::image;
+  const auto cpu = Hardware::cpu, gpu = Hardware::gpu, ranks = Hardware::ranks;
+  const auto open = GridScheme::automatic, godunov = GridScheme::godunov;
+  const auto plain = SourceInit::plain, factored = SourceInit::factored;
+  expect({tets, cpu, Method::automatic, open, plain, 2}, "order 2 is for images");
+  expect({tets, cpu, Method::automatic, godunov}, "scheme godunov is for images");
+  expect({tets, gpu, Method::fmm}, "method fmm does not run on the GPU (push, patch-fim, active-list and");
+  expect({tets, cpu, Method::push}, "method push runs on the GPU only");
+  expect({tets, gpu, Method::automatic, open, factored}, "factored sources are solved on the CPU");
+  expect({tets, cpu, Method::fim, open, factored}, "solved by method banded, not fim");
+  expect({tets, gpu, Method::push, open, plain, 1, true}, "method push makes no virtual tetrahedra");
+  expect({tets, ranks, Method::fim}, "ranks solve by method banded");
+  expect({tets, ranks, Method::automatic, open, factored}, "factored sources are not solved over ranks");
+  expect({tets, ranks, Method::automatic, open, plain, 1, false, false, true},
+         "upwind weights are not kept over ranks");
+  expect({image, ranks, Method::automatic, godunov}, "ranks solve images by scheme adaptive, not godunov");
+  expect({image, cpu, Method::automatic, open, plain, 3}, "order 3 is not there");
+  expect({image, cpu, Method::automatic, open, plain, 0}, "order 0 is not there");
+  expect({image, cpu, Method::automatic, godunov, plain, 2}, "scheme godunov is of first order");
+  expect({image, cpu, Method::automatic, godunov, factored}, "scheme godunov does not factor sources");
+  expect({image, cpu, Method::fmm}, "(banded solves adaptive, fim and fsm godunov, fsm lax-friedrichs)");
+  expect({image, cpu, Method::automatic, open, plain, 1, false, false, true},
+         "upwind weights are given on meshes only");
+  expect({image, cpu, Method::push}, "method push runs on the GPU only");
+  expect({image, gpu, Method::automatic, open, factored}, "without factored sources");
+  expect({image, gpu, Method::patch_fim}, "method patch-fim does not solve scheme adaptive on the GPU (push does)");
+  Wanted arrays{tets, cpu};
+  arrays.device_arrays = true;
+  expect(arrays, "not solved with back end serial, threads or mpi");
+  arrays.hardware = gpu;
+  arrays.weights = true;
+  expect(arrays, "upwind weights are found on the CPU");
+  arrays.weights = false;
+  arrays.split_obtuse = true;
+  expect(arrays, "no virtual tetrahedra on the GPU for arrays");
+  arrays.source_init = factored;
+  expect(arrays, "factored sources are solved on the CPU, not with arrays");
+  arrays.method = Method::active_list;
+  expect(arrays, "not solved with method active-list (push does it)");
+}
+
 TEST(Capabilities, EachDomainHasADefaultOnAllHardware) {
   for (const DomainKind domain : {DomainKind::triangles, DomainKind::tetrahedra, DomainKind::image})
     for (const Hardware hardware : {Hardware::cpu, Hardware::gpu, Hardware::ranks})
