@@ -157,10 +157,10 @@ int parse_and_run(int argc, const char* const* argv, const std::string& version,
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
+    Console().print(app.help());
     return 0;
   } catch (const CLI::CallForVersion& call) {
-    fmt::print("{}\n", call.what());
+    Console().print(fmt::format("{}\n", call.what()));
     return 0;
   } catch (const CLI::ParseError& error) {
     throw usage_error("{}; see '{} --help'", complaint(app, error), chosen_command(app));

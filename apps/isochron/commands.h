@@ -17,7 +17,7 @@ void declare_surface(Command& root, Console& console);
 void declare_view(Command& root, Console& console);
 void declare_bench(Command& root, Console& console);
 
-/// --json, --quiet and --threads, which every command has.
+/// --json, --quiet, --threads and the limits, which every command has.
 void declare_common(Command& command, Console& console);
 
 }  // namespace isochron::cli

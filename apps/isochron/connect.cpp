@@ -160,12 +160,6 @@ struct Connected {
   std::optional<Streamlines> streamlines;
 };
 
-void write_lines(const FilePath& name, const Dataset& lines, const ImageGrid& grid, OutputFiles& files) {
-  const OutputFile file = files.add(name);
-  if (FileName(name).extension == ".trk") write_trk(file, lines, grid);
-  else write_dataset(file.where, lines, Overwrite::yes);
-}
-
 /// Writes everything but the summary, which comes last and has their names.
 void write_results(const ConnectFiles& names, const ImageGrid& grid, const Connected& found, OutputFiles& files) {
   const Connection& connection = found.connection;
@@ -269,6 +263,7 @@ int run_connect(const ConnectRequest& request, Console& console) {
   check_interrupted();
   timer.restart();
   const ConnectFiles names(request.output, request.streamlines);
+  Report report;  // ends after the files do: without memory its end is that of the process
   OutputFiles files(request.overwrite);
   write_results(names, input.grid, found, files);
   const double write_seconds = timer.seconds();
@@ -276,7 +271,6 @@ int run_connect(const ConnectRequest& request, Console& console) {
   const Connection& connection = found.connection;
   const auto passable = std::count(mask.begin(), mask.end(), 1);
   const auto& [nx, ny, nz] = input.grid.shape;
-  Report report;
   report.title("tensors", request.tensors.file.string(),
                fmt::format("{} x {} x {} voxels, {} for paths", nx, ny, nz, grouped(passable)));
   report.add({{"shape", input.grid.shape}, {"mask_voxels", passable}});

@@ -6,10 +6,18 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "apps/isochron/exit_code.h"
@@ -21,21 +29,61 @@ namespace isochron::cli {
 namespace {
 
 std::atomic<bool> interrupted{false};
+std::atomic<bool> signalled{false};  // by somebody, not by the clock
 std::atomic<int> guards{0};
 std::atomic<bool> silent_process{false};
+int stdout_error = 0;  // why the first write to standard output failed
 static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 constexpr std::string_view clear_line = "\r\x1b[K";
 
-extern "C" void on_signal(int) {
+/// What is said at the end of a limit is written beforehand: a signal handler and a process without memory format
+/// nothing.
+struct LimitMessage {
+  char text[160] = "";
+  [[nodiscard]] std::string_view view() const { return text; }
+};
+LimitMessage out_of_time;
+LimitMessage out_of_memory{"out of memory; use a smaller mesh or --precision single, or a machine with more memory"};
+
+constexpr std::string_view error_start = "isochron: error: ";
+
+/// Whether it is the clock that has stopped the process. Ranks of a job stop together, some a moment before their time.
+bool time_is_up() { return !out_of_time.view().empty() && !signalled.load(); }
+
+/// Without buffers and allocations.
+void write_at_once(std::string_view text) {
+  if (!silent_process.load()) [[maybe_unused]]
+    const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+void write_error_at_once(std::string_view message) {
+  write_at_once(error_start);
+  write_at_once(message);
+  write_at_once("\n");
+}
+
+extern "C" void on_signal(int number) {
+  if (number != SIGALRM) signalled.store(true);
   interrupted.store(true);
   if (guards.load() > 0) return;
-  constexpr std::string_view message = "isochron: error: interrupted\n";
-  const int saved = errno;
-  if (!silent_process.load()) [[maybe_unused]]
-    const auto written = ::write(STDERR_FILENO, message.data(), message.size());
-  errno = saved;
-  ::_exit(exit_code(ErrorKind::cancelled));
+  write_error_at_once(time_is_up() ? out_of_time.view() : "interrupted");
+  ::_exit(time_is_up() ? exit_out_of_time : exit_code(ErrorKind::cancelled));
+}
+
+std::terminate_handler usual_end = std::abort;
+
+/// Some destructors of libraries allocate, and end the process where they cannot.
+[[noreturn]] void on_terminate() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    write_error_at_once(out_of_memory.view());
+    ::_exit(exit_code(ErrorKind::runtime));
+  } catch (...) {
+    usual_end();
+  }
+  std::abort();
 }
 
 /// Names from files may hold characters that a terminal would obey: they are spelled out, but for line ends and tabs.
@@ -71,6 +119,21 @@ void occupy_closed_streams() {
     if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) (void)::open("/dev/null", O_RDONLY);
 }
 
+/// Whoever has read as much as they want (`head`) is no error: the process ends as others do then.
+void end_by_closed_pipe() {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+/// Memory that counts against RLIMIT_DATA; nothing where the system does not say.
+std::optional<std::uint64_t> data_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t pages = 0, ignored = 0;
+  for (int i = 0; i < 5; ++i) file >> ignored;  // size, resident, shared, text, lib
+  if (!(file >> pages)) return std::nullopt;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 std::string duration(double seconds) {
   const auto whole = std::lround(seconds);
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
@@ -96,12 +159,15 @@ void Console::say(const std::string& text) const {
 void Console::print(const std::string& text) const {
   if (silent_process) return;
   const std::string shown = printable(text);
-  std::fwrite(shown.data(), 1, shown.size(), stdout);
+  if (std::fwrite(shown.data(), 1, shown.size(), stdout) < shown.size() && stdout_error == 0) stdout_error = errno;
 }
 
 void Console::flush() const {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    throw RuntimeError(fmt::format("standard output cannot be written ({}); send it elsewhere", std::strerror(errno)));
+  if (std::fflush(stdout) != 0 && stdout_error == 0) stdout_error = errno;
+  if (stdout_error == EPIPE) end_by_closed_pipe();
+  if (stdout_error != 0)
+    throw RuntimeError(
+        fmt::format("standard output cannot be written ({}); send it elsewhere", std::strerror(stdout_error)));
 }
 
 int Console::threads() const { return options.threads > 0 ? options.threads : hardware_threads(); }
@@ -147,16 +213,51 @@ Progress Activity::progress() {
 
 void prepare_process() {
   occupy_closed_streams();
+  usual_end = std::set_terminate(on_terminate);
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGALRM, &action, nullptr);
   struct sigaction at_hangup {};
   sigaction(SIGHUP, nullptr, &at_hangup);
   if (at_hangup.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // nohup has it ignored, and is obeyed
+  std::signal(SIGPIPE, SIG_IGN);  // warnings that nobody reads any more must not end the work
   std::signal(SIGXFSZ, SIG_IGN);  // too large a file is then a failed write, which leaves nothing behind
+}
+
+void limit_time(double seconds) {
+  *fmt::format_to_n(out_of_time.text, sizeof out_of_time.text - 1,
+                    "not done within {:g} s (the time limit); allow more with --time-limit, or give "
+                    "it less to do",
+                    seconds)
+       .out = '\0';
+  constexpr double micro = 1e6, at_least = 1;  // 0 would switch it off
+  const double most = static_cast<double>(std::numeric_limits<std::int32_t>::max());
+  const auto microseconds = std::llround(std::max(at_least, micro * std::min(seconds, most)));
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(microseconds / 1'000'000);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(microseconds % 1'000'000);
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
+}
+
+void limit_memory(std::uint64_t bytes) {
+  rlimit now{}, stack{};
+  const auto there = data_bytes();
+  if (!there || ::getrlimit(RLIMIT_DATA, &now) != 0 || ::getrlimit(RLIMIT_STACK, &stack) != 0)
+    throw RuntimeError("--memory-limit does not work on this system; use a container or a job with a limit");
+  constexpr rlim_t usual_stack = rlim_t{8} << 20U;
+  const rlim_t stacks =
+      static_cast<rlim_t>(hardware_threads()) * (stack.rlim_cur == RLIM_INFINITY ? usual_stack : stack.rlim_cur);
+  now.rlim_cur = std::min<rlim_t>(now.rlim_max, *there + stacks + bytes);
+  ::setrlimit(RLIMIT_DATA, &now);
+  *fmt::format_to_n(out_of_memory.text, sizeof out_of_memory.text - 1,
+                    "out of memory (limited to {:g} GB); allow more with --memory-limit, or use a smaller mesh or "
+                    "--precision single",
+                    static_cast<double>(bytes) / 1e9)
+       .out = '\0';
 }
 
 InterruptGuard::InterruptGuard() { guards.fetch_add(1); }
@@ -169,8 +270,18 @@ void check_interrupted() {
   if (interrupted.load()) throw Cancelled();
 }
 
+int report_stopped() {
+  print_error(time_is_up() ? out_of_time.text : Cancelled().what());
+  return time_is_up() ? exit_out_of_time : exit_code(ErrorKind::cancelled);
+}
+
 void silence(bool silent) { silent_process = silent; }
 
 void print_error(const std::string& message) { write_line("error", message); }
+
+void print_out_of_memory() {
+  if (::isatty(STDERR_FILENO) != 0) write_at_once(clear_line);
+  write_error_at_once(out_of_memory.view());
+}
 
 }  // namespace isochron::cli

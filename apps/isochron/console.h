@@ -1,6 +1,7 @@
 // What the user sees while a command runs, and how it is interrupted.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -86,8 +87,16 @@ class Activity {
 };
 
 /// Comes first in a process: makes closed standard streams harmless, and says what SIGINT, SIGTERM and SIGHUP do. At
-/// first they end the process at once with 130: there is nothing to clean up while reading.
+/// first they end the process at once with 130: there is nothing to clean up while reading. An end of memory where no
+/// exception may pass ends it with 1.
 void prepare_process();
+
+/// From now on the process has so many seconds. Then it is stopped as by a signal, with another message and exit code.
+void limit_time(double seconds);
+
+/// From now on the process may allocate so many bytes; what is more fails as if there were no more memory. Stacks of
+/// threads do not count. Throws RuntimeError where the system has no such limit.
+void limit_memory(std::uint64_t bytes);
 
 /// While one lives, signals only set the flag of `Activity::progress`: there is something to finish or to clean up.
 class InterruptGuard {
@@ -104,6 +113,9 @@ Progress interruptible();
 /// Throws Cancelled when a signal has come.
 void check_interrupted();
 
+/// Says why the work was stopped, by a signal or by a limit, and gives the exit code.
+int report_stopped();
+
 /// Keeps this process from saying anything, errors too: it is one of several that would all say the same.
 void silence(bool silent);
 
@@ -113,5 +125,7 @@ template <class... Values>
 void print_error(fmt::format_string<Values...> text, Values&&... values) requires(sizeof...(Values) > 0) {
   print_error(fmt::format(text, std::forward<Values>(values)...));
 }
+/// That of a process without memory. It allocates nothing.
+void print_out_of_memory();
 
 }  // namespace isochron::cli

@@ -8,6 +8,9 @@ namespace isochron::cli {
 /// The result failed its check, or there is none within the steps that were allowed.
 inline constexpr int exit_not_converged = 4;
 
+/// The time limit came before the end of the work; as `timeout` has it.
+inline constexpr int exit_out_of_time = 124;
+
 constexpr int exit_code(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage: return 2;

@@ -1,4 +1,6 @@
 // isochron: first-arrival times on the command line.
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>
@@ -13,6 +15,15 @@
 #include "isochron/surface/triangulate/delaunay.h"
 
 namespace isochron::cli {
+namespace {
+
+double positive_number(const std::string& text) {
+  double number = 0;
+  into_positive(number)(text);
+  return number;
+}
+
+}  // namespace
 
 void declare_common(Command& command, Console& console) {
   command.group("Everywhere");
@@ -24,6 +35,13 @@ void declare_common(Command& command, Console& console) {
     if (threads > most) throw_too_large(text, most);
     console.options.threads = threads;
   });
+  command.option("--time-limit", "SECONDS", "End with code 124 and without output when it takes longer",
+                 [](const std::string& text) { limit_time(positive_number(text)); });
+  command.option("--memory-limit", "GB", "Refuse files and work that need more memory than this (of a rank)",
+                 [](const std::string& text) {
+                   constexpr double most = 1e9;  // far above any machine, and no overflow
+                   limit_memory(static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text))));
+                 });
   command.group("Options");
 }
 
@@ -71,16 +89,18 @@ int run(int argc, const char* const* argv) {
 
 namespace {
 
-/// Runs the command; says what goes wrong, and gives the exit code.
+/// Runs the command; says what goes wrong, and gives the exit code. Throws bad_alloc alone.
 int run_and_report(int argc, char** argv) {
   using isochron::cli::print_error;
   try {
     return isochron::cli::run(argc, argv);
+  } catch (const isochron::Cancelled&) {
+    return isochron::cli::report_stopped();
   } catch (const isochron::Error& error) {
     print_error(to_text(error, isochron::cli::command_wording()));
     return isochron::cli::exit_code(error.kind());
   } catch (const std::bad_alloc&) {
-    print_error("out of memory; use a smaller mesh or --precision single, or a machine with more memory");
+    throw;
   } catch (const std::exception& error) {
     print_error(error.what());
   } catch (...) {
@@ -89,12 +109,22 @@ int run_and_report(int argc, char** argv) {
   return 1;
 }
 
+/// The same, also when there is not even memory to say what goes wrong.
+int run_within_memory(int argc, char** argv) {
+  try {
+    return run_and_report(argc, argv);
+  } catch (const std::bad_alloc&) {
+    isochron::cli::print_out_of_memory();
+    return 1;
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   isochron::cli::prepare_process();
   const bool another = isochron::cli::is_another_rank(argc, argv);
   isochron::cli::silence(another);
-  const int code = run_and_report(argc, argv);
+  const int code = run_within_memory(argc, argv);
   return another ? 0 : code;  // the first rank says it; a launcher ends all when one fails, maybe before that
 }

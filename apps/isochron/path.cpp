@@ -9,6 +9,7 @@
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/problem.h"
 #include "apps/isochron/report.h"
+#include "apps/isochron/shared_output.h"
 #include "apps/isochron/tensor_input.h"
 #include "apps/isochron/wording.h"
 #include "isochron/core/join_text.h"
@@ -54,6 +55,7 @@ struct PathSummary {
   std::filesystem::path written;
   std::vector<TracedTarget> targets;
   bool guessed_sources = false;
+  ImageGrid grid{};  ///< where the paths are in an image
 
   /// How many targets have a path.
   [[nodiscard]] std::size_t traced() const {
@@ -105,9 +107,8 @@ Dataset as_lines(const std::vector<TracedTarget>& targets) {
   return dataset;
 }
 
-void write_table(const PathRequest& request, const std::vector<TracedTarget>& targets) {
-  AtomicFile file(request.output, request.overwrite);
-  ByteWriter sink({request.output, file.path()});
+void write_table(const OutputFile& file, const std::vector<TracedTarget>& targets) {
+  ByteWriter sink(file);
   sink.print("path,x,y,z,time\n");
   for (std::size_t i = 0; i < targets.size(); ++i) {
     const Path& path = targets[i].path;
@@ -117,14 +118,17 @@ void write_table(const PathRequest& request, const std::vector<TracedTarget>& ta
     }
   }
   sink.finish();
-  file.commit();
 }
 
 void check_path_output(const PathRequest& request) {
-  if (is_table(request.output)) return check_output_file(request.output, request.overwrite);
+  const bool tracks = is_trackvis_file(request.output);
+  if (tracks && !request.problem.on_image())
+    throw usage_error("{}: TrackVis files lie on the voxels of an image ({} is a mesh); use .tck or .vtp",
+                      request.output.string(), request.problem.mesh.string());
+  if (tracks || is_table(request.output)) return check_output_file(request.output, request.overwrite);
   if (const FileName name(request.output); !is_mesh_file(request.output) && !name.gzip)
-    throw usage_error("{}: unknown extension '{}' (it tells the format); use one of {} .csv", request.output.string(),
-                      name.extension, join_text(written_extensions(WrittenCells::lines), " "));
+    throw usage_error("{}: unknown extension '{}' (it tells the format); use one of {} .trk .csv",
+                      request.output.string(), name.extension, join_text(written_extensions(WrittenCells::lines), " "));
   check_writable(request.output, request.overwrite);
   Dataset sample;
   sample.points = {{}, {}};
@@ -132,9 +136,12 @@ void check_path_output(const PathRequest& request) {
   check_holds(request.output, sample);
 }
 
-void write_paths(const PathRequest& request, const std::vector<TracedTarget>& targets) {
-  if (is_table(request.output)) write_table(request, targets);
-  else write_dataset(request.output, as_lines(targets), request.overwrite);
+void write_paths(const PathRequest& request, const PathSummary& summary) {
+  const InterruptGuard guard;
+  OutputFiles files(request.overwrite);
+  if (is_table(request.output)) write_table(files.add(request.output), summary.targets);
+  else write_lines(request.output, as_lines(summary.targets), summary.grid, files);
+  files.commit();
 }
 
 /// Without --to-tolerance a point may be this share of the mesh's diagonal away.
@@ -330,7 +337,7 @@ void trace_image(const PathRequest& request, const SideInputs& inputs, PathSumma
   refuse_on_image(request.tolerance.has_value(), "--to-tolerance");
   refuse_on_image(!request.problem.sources.level_set.empty(), "--source-levelset");
   const Image arrival = read_reported(request.problem.mesh, request.problem.raw, console);
-  const ImageGrid& grid = arrival.grid;
+  const ImageGrid& grid = summary.grid = arrival.grid;
   Image problem = read_problem(request, arrival, console);
   SolveRequest solved = request.problem;
   if (!request.image.empty()) solved.mesh = request.image;
@@ -420,7 +427,7 @@ int run_path(const PathRequest& request, Console& console) {
   if (request.problem.on_image()) trace_image(request, inputs, summary, console);
   else trace_mesh(request, inputs, summary, console);
   if (summary.traced() > 0) {
-    write_paths(request, summary.targets);
+    write_paths(request, summary);
     summary.written = request.output;
   }
   print_report(summary, console);
@@ -454,8 +461,8 @@ void declare_path(Command& root, Console& console) {
   declare_sources(command, request->problem.sources);
   declare_metric(command, request->problem);
   command.group("Output");
-  command.option("-o,--output", "FILE", "Polylines: .vtp, .vtk, .vtu, .tck, …; or .csv", into(request->output),
-                 Need::required);
+  command.option("-o,--output", "FILE", "Polylines: .vtp, .vtk, .vtu, .tck, …, of an image also .trk; or .csv",
+                 into(request->output), Need::required);
   command.flag("--raw", "Leave the characteristics as traced, do not shorten them", request->raw);
   command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_common(command, console);

@@ -13,6 +13,7 @@
 #include "isochron/io.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
+#include "isochron/io/mesh/formats.h"
 #include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/partition.h"
@@ -40,6 +41,16 @@ void write_images(const Paths& names, Overwrite overwrite, const Console& consol
   files.commit();
 }
 
+/// Whether the extension is that of TrackVis, whose files say where the voxels of an image are. Looks at the name only.
+inline bool is_trackvis_file(const std::filesystem::path& file) { return FileName(file).full_extension() == ".trk"; }
+
+/// Writes lines in an image as one of several files that appear together.
+inline void write_lines(const std::filesystem::path& name, const Dataset& lines, const ImageGrid& grid,
+                        OutputFiles& files) {
+  if (is_trackvis_file(name)) write_trk(files.add(name), lines, grid);
+  else write_dataset(files, name, lines);
+}
+
 /// Before any work: throws when one of them exists and may not be replaced, or cannot be written, or is an input.
 inline void check_output_files(const Paths& outputs, const Paths& inputs, Overwrite overwrite) {
   for (const auto& output : outputs) {
@@ -64,9 +75,8 @@ void write_together(Communicator& communicator, Write&& write) {
     write();
   } catch (const ThrownTogether&) {
     throw;
-  } catch (const Cancelled& cancelled) {
-    if (communicator.rank() == 0) print_error(cancelled.what());
-    communicator.abort(exit_code(cancelled.kind()));
+  } catch (const Cancelled&) {
+    communicator.abort(report_stopped());  // ranks but the first say nothing
   }
   communicator.watch = {};
 }

@@ -174,10 +174,10 @@ auto about_file(const std::filesystem::path& file, Work&& work) {
 /// Says how many points are outside, of a mesh or image that is `what`.
 void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probed, const std::string& what,
                   Console& console);
-/// As CSV: x,y,z,time,distance, with the name in front when there are names.
 /// Says that the file holds the times to few digits.
 void warn_rounded_times(const SolveRequest& request, const Sources& sources, const Arrival& arrival, Console& console);
-void write_probes(const SolveRequest& request, const NamedPoints& points, const std::vector<ProbeTime>& times);
+/// As CSV: x,y,z,time,distance, with the name in front when there are names.
+void write_probes(const OutputFile& file, const NamedPoints& points, const std::vector<ProbeTime>& times);
 
 /// Throws before the work what can be known then of a picture.
 void check_picture(const PictureRequest& picture, Overwrite overwrite);

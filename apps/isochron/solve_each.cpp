@@ -74,25 +74,18 @@ void check_each_source(const SolveRequest& request) {
 
 /// A row of times for each source.
 struct EachSource::TimesFile {
-  AtomicFile file;
   NpyWriter writer;
 
-  TimesFile(const SolveRequest& request, std::size_t rows, std::size_t columns)
-      : file(request.output, request.overwrite, TemporaryName::none),
-        writer({request.output, file.path()}, rows, columns) {}
-  void commit() {
-    writer.finish();
-    file.commit();
-  }
+  TimesFile(const SolveRequest& request, std::size_t rows, std::size_t columns, OutputFiles& files)
+      : writer(files.add(request.output), rows, columns) {}
 };
 
 /// The times of each source at all source vertices.
 struct EachSource::MatrixFile {
-  AtomicFile file;
   ByteWriter sink;
 
-  MatrixFile(const SolveRequest& request, std::span<const Sources> sets)
-      : file(request.matrix, request.overwrite, TemporaryName::none), sink({request.matrix, file.path()}) {
+  MatrixFile(const SolveRequest& request, std::span<const Sources> sets, OutputFiles& files)
+      : sink(files.add(request.matrix)) {
     sink.print("{}", request.on_image() ? "voxel" : "vertex");
     for (const Sources& to : sets) sink.print(",{}", to.vertices.front().vertex.value);
     sink.print("\n");
@@ -102,19 +95,15 @@ struct EachSource::MatrixFile {
     for (const Sources& to : sets) sink.print(",{}", times[to.vertices.front().vertex.index()]);
     sink.print("\n");
   }
-  void commit() {
-    sink.finish();
-    file.commit();
-  }
 };
 
-EachSource::EachSource(const SolveRequest& request, const Sources& sources, std::size_t vertices)
+EachSource::EachSource(const SolveRequest& request, const Sources& sources, std::size_t vertices, OutputFiles& files)
     : request_(request), sets_(one_by_one(sources)) {
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
   if (!sources.points.empty()) refuse_matrix_of_points(request);
-  if (request.to_table()) times_ = std::make_unique<TimesFile>(request, sets_.size(), vertices);
-  if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_);
+  if (request.to_table()) times_ = std::make_unique<TimesFile>(request, sets_.size(), vertices, files);
+  if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_, files);
 }
 
 EachSource::~EachSource() = default;
@@ -162,15 +151,9 @@ void EachSource::add_arrays(DataArrays& data) {
   arrays_.clear();
 }
 
-void EachSource::commit(std::vector<std::filesystem::path>& written) {
-  if (times_ != nullptr) {
-    times_->commit();
-    written.push_back(request_.output);
-  }
-  if (matrix_ != nullptr) {
-    matrix_->commit();
-    written.push_back(request_.matrix);
-  }
+void EachSource::finish() {
+  if (times_ != nullptr) times_->writer.finish();
+  if (matrix_ != nullptr) matrix_->sink.finish();
 }
 
 }  // namespace isochron::cli

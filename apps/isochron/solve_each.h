@@ -7,6 +7,7 @@
 
 #include "apps/isochron/solve_report.h"
 #include "isochron/core/timer.h"
+#include "isochron/io/file.h"
 #include "isochron/solver.h"
 
 namespace isochron::cli {
@@ -17,8 +18,8 @@ void check_each_source(const SolveRequest& request);
 /// Takes the result of every source, in order. Tables are written as the results come; only arrays of a mesh are kept.
 class EachSource {
  public:
-  /// Throws UsageError when there is only one source, and RuntimeError when a table cannot be written.
-  EachSource(const SolveRequest& request, const Sources& sources, std::size_t vertices);
+  /// Throws UsageError when there is only one source, and RuntimeError when a table, one of `files`, cannot be written.
+  EachSource(const SolveRequest& request, const Sources& sources, std::size_t vertices, OutputFiles& files);
   ~EachSource();
   EachSource(const EachSource&) = delete;
   EachSource& operator=(const EachSource&) = delete;
@@ -37,8 +38,8 @@ class EachSource {
 
   /// Moves the times into the data set, when it is to be written.
   void add_arrays(DataArrays& data);
-  /// Finishes the tables and adds their names.
-  void commit(std::vector<std::filesystem::path>& written);
+  /// Finishes the tables.
+  void finish();
 
  private:
   struct TimesFile;

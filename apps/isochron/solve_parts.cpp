@@ -159,7 +159,9 @@ class MeshPartRun : public PartRun {
     part_vertices_ = data_.part.mesh.vertex_count();
     return std::nullopt;
   }
-  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(data_), request_.overwrite); }
+  void write(SharedSteps*, OutputFiles&) {
+    write_shared(communicator_, request_.output, std::move(data_), request_.overwrite);
+  }
   [[nodiscard]] std::size_t part_vertices(const Arrival&) const { return part_vertices_; }
 
  private:
@@ -256,7 +258,9 @@ class ImagePartRun : public PartRun {
     add_result(arrival, image.data);
     return std::nullopt;
   }
-  void write(SharedSteps*) { write_shared(communicator_, request_.output, std::move(part_), request_.overwrite); }
+  void write(SharedSteps*, OutputFiles&) {
+    write_shared(communicator_, request_.output, std::move(part_), request_.overwrite);
+  }
   [[nodiscard]] static std::size_t part_vertices(const Arrival& arrival) { return arrival.traffic->part_vertices; }
 
  private:

@@ -328,9 +328,8 @@ void warn_outside(const ProbeRequest& probe, const std::vector<ProbeTime>& probe
                grouped(outside), counted(probed.size(), "point is", outside == 1 ? "points is" : "points are"), what);
 }
 
-void write_probes(const SolveRequest& request, const NamedPoints& points, const std::vector<ProbeTime>& times) {
-  AtomicFile file(request.probe.output, request.overwrite);
-  ByteWriter sink({request.probe.output, file.path()});
+void write_probes(const OutputFile& file, const NamedPoints& points, const std::vector<ProbeTime>& times) {
+  ByteWriter sink(file);
   const bool named = !points.names.empty();
   sink.print("{}x,y,z,time,distance\n", named ? "name," : "");
   for (std::size_t i = 0; i < times.size(); ++i) {
@@ -340,7 +339,6 @@ void write_probes(const SolveRequest& request, const NamedPoints& points, const 
                times[i].distance);
   }
   sink.finish();
-  file.commit();
 }
 
 int judge(const SolveSummary& summary) {

@@ -131,11 +131,11 @@ class MeshRun {
     else add_result(arrival, dataset_.point_data);
     return draw_result(request_, dataset_, summary, console);
   }
-  void write(SharedSteps* ranks) {
+  void write(SharedSteps* ranks, OutputFiles& files) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_, std::move(dataset_));
     else if (request_.to_vertex_values())
-      write_vertex_values(request_.output, dataset_.point_data.require("arrival_time", "points"), request_.overwrite);
-    else write_dataset(request_.output, dataset_, request_.overwrite);
+      write_vertex_values(files.add(request_.output), dataset_.point_data.require("arrival_time", "points"));
+    else write_dataset(files, request_.output, dataset_);
   }
 
  private:
@@ -254,9 +254,9 @@ class ImageRun {
     }
     return not_drawn;
   }
-  void write(SharedSteps* ranks) {
+  void write(SharedSteps* ranks, OutputFiles& files) {
     if (request_.to_pieces()) write_in_pieces(*ranks, request_, std::move(image_));
-    else write_image(request_.output, image_, request_.overwrite);
+    else write_image(files.add(request_.output), image_);
   }
 
  private:

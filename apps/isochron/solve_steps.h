@@ -23,7 +23,7 @@ namespace isochron::cli {
 //   `warn_of_ranks(ranks, console)`;
 // - `probe(points, arrival, console)`; `sum_up(arrival, summary, console)`, which completes the summary;
 // - `add_results(arrival, each, summary, console)`, which puts results into the data that is written and draws them;
-//   `write(ranks)`; in parts also `part_vertices(arrival)`, those of this rank.
+//   `write(ranks, files)`; in parts also `part_vertices(arrival)`, those of this rank.
 //
 // In parts all ranks call these together.
 
@@ -52,21 +52,18 @@ double with_solver(const SolveRequest& request, Run& run, SharedSteps* ranks, Co
   return made;
 }
 
-/// A picture that could not be drawn because there is no display ends the run only when all else is written.
+/// Writes everything, so that all files appear or none; but a set of pieces appears by itself, before the others.
 template <class Run>
 void write_results(const SolveRequest& request, Run& run, SharedSteps* ranks, EachSource* each,
-                   const NamedPoints& points, const std::vector<ProbeTime>& probed, SolveSummary& summary,
-                   Console& console) {
-  if (request.to_mesh() || request.to_vertex_values()) {
-    const Activity activity(console, "writing " + request.output.string());
-    run.write(ranks);
-    summary.written.push_back(request.output);
-  }
-  if (each != nullptr) each->commit(summary.written);
-  if (!request.probe.output.empty()) {
-    write_probes(request, points, probed);
-    summary.written.push_back(request.probe.output);
-  }
+                   const NamedPoints& points, const std::vector<ProbeTime>& probed, OutputFiles& files,
+                   SolveSummary& summary, Console& console) {
+  const Activity activity(console, "writing " + request.output.string());
+  if (request.to_mesh() || request.to_vertex_values()) run.write(ranks, files);
+  if (each != nullptr) each->finish();
+  if (!request.probe.output.empty()) write_probes(files.add(request.probe.output), points, probed);
+  files.commit();
+  for (const std::filesystem::path& file : {request.output, request.matrix, request.probe.output})
+    if (!file.empty()) summary.written.push_back(file);
 }
 
 /// Solves on what was read, writes and reports; gives the exit code.
@@ -74,11 +71,12 @@ template <class Run>
 int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& inputs, SharedSteps* ranks,
                     SolveSummary& summary, Console& console) {
   std::vector<ProbeTime> probed;
+  OutputFiles files(request.overwrite);
   std::optional<EachSource> each;
   Arrival arrival;
   about_file(request.mesh, [&] {
     const Sources sources = run.sources(inputs, console);
-    if (request.each_source) each.emplace(request, sources, run.vertex_count());
+    if (request.each_source) each.emplace(request, sources, run.vertex_count(), files);
     const double made = with_solver(request, run, ranks, console, [&](Solver& solver) {
       if (each) each->run(solver);
       else arrival = solver.solve(sources);
@@ -102,7 +100,8 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
   const Timer writing;
   EachSource* const of_each = each ? &*each : nullptr;
   const auto not_drawn = run.add_results(arrival, of_each, summary, console);
-  write_results(request, run, ranks, of_each, inputs.probes, probed, summary, console);
+  write_results(request, run, ranks, of_each, inputs.probes, probed, files, summary, console);
+  // A picture that could not be drawn because there is no display ends the run only when all else is written.
   if (not_drawn) throw RuntimeError(*not_drawn);
   summary.write_seconds = writing.seconds();
   if constexpr (Run::in_parts) add_largest(ranks->communicator(), run.part_vertices(arrival), summary);

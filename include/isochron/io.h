@@ -75,9 +75,13 @@ std::size_t dropped_triangles(const std::filesystem::path& path, const Dataset& 
 /// and RuntimeError when the disk is full.
 void write_dataset(const std::filesystem::path& path, const Dataset& dataset, Overwrite overwrite);
 
-// ---- Reading and writing images; the format is picked by the file's extension.
-
 struct OutputFile;
+class OutputFiles;
+
+/// The same for files that appear together: the caller lets them appear.
+void write_dataset(OutputFiles& outputs, const std::filesystem::path& path, const Dataset& dataset);
+
+// ---- Reading and writing images; the format is picked by the file's extension.
 
 struct ImageFormat {
   std::string name;                     ///< "NIfTI"

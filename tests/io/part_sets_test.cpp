@@ -259,6 +259,22 @@ TEST(PartSets, LeaveNothingBehindWhenOneCannotBeWritten) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder.path() / "cube"), fs::directory_iterator()), 1);
 }
 
+TEST(PartSets, KeepTheOldSetWhenOneCannotBeReplaced) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvtu";
+  write_set(path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 2);
+  const auto contents = [&] {
+    std::map<std::string, std::string> all;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
+      all[entry.path().string()] = entry.is_regular_file() ? content_of(entry.path()) : "";
+    return all;
+  };
+  fs::create_directories(piece_path(path, 2) / "in the way");
+  const auto before = contents();
+  EXPECT_THROW(write_set(path, generate_cube({.nx = 4, .ny = 4, .nz = 4}), 3), RuntimeError);
+  EXPECT_EQ(contents(), before);
+}
+
 TEST(PartSets, LeaveAloneWhatAnotherJobHasWrittenMeanwhile) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "cube.pvtu";

@@ -217,7 +217,7 @@ void AtomicFile::restore() {
 }
 
 OutputFile OutputFiles::add(const std::filesystem::path& target) {
-  files_.push_back(std::make_unique<AtomicFile>(target, overwrite_));
+  files_.push_back(std::make_unique<AtomicFile>(target, overwrite_, TemporaryName::none));
   targets_.push_back(target);
   return {target, files_.back()->path()};
 }
@@ -227,8 +227,11 @@ void OutputFiles::commit() {
   std::vector<AtomicFile*> written;
   std::vector<AtomicFile*> left_out;
   std::error_code ignored;
-  for (const auto& file : files_)
-    (files_.size() == 1 || std::filesystem::exists(file->path(), ignored) ? written : left_out).push_back(file.get());
+  const auto has_content = [&](const AtomicFile& file) {
+    const auto bytes = std::filesystem::file_size(file.path(), ignored);
+    return !ignored && bytes > 0;
+  };
+  for (const auto& file : files_) (files_.size() == 1 || has_content(*file) ? written : left_out).push_back(file.get());
   for (AtomicFile* file : written) file->flush();
   const FolderLock one_at_a_time(folder_of(files_.front()->file_), files_.size());
   try {
@@ -242,6 +245,7 @@ void OutputFiles::commit() {
     throw;
   }
   for (const AtomicFile* file : written) file->flush_folder();
+  files_.clear();  // and with them the second names of old files
 }
 
 }  // namespace isochron

@@ -100,10 +100,10 @@ class AtomicFile {
 class OutputFiles {
  public:
   explicit OutputFiles(Overwrite overwrite) : overwrite_(overwrite) {}
-  /// Where to write the file of this name first. The place has the name's extension.
+  /// Where to write the file of this name first: without a name where that can be (`TemporaryName::none`).
   OutputFile add(const std::filesystem::path& target);
-  /// Renames all. A file that was added and not written is no longer part of the set: an old one is removed. Throws as
-  /// `AtomicFile::commit`.
+  /// Renames all. Of several, one that nothing was written to is no longer part of the set: an old one is removed.
+  /// Throws as `AtomicFile::commit`.
   void commit();
   [[nodiscard]] const std::vector<std::filesystem::path>& targets() const { return targets_; }
 

@@ -355,14 +355,18 @@ std::size_t dropped_lines(const fs::path& path, const Dataset& dataset) {
 
 void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overwrite) {
   check_writable(path, overwrite);
+  OutputFiles outputs(overwrite);
+  write_dataset(outputs, path, dataset);
+  outputs.commit();
+}
+
+void write_dataset(OutputFiles& outputs, const fs::path& path, const Dataset& dataset) {
   const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
-  OutputFiles outputs(overwrite);
   std::vector<OutputFile> files;
   for (const fs::path& target : files_written(path)) files.push_back(outputs.add(target));
   codec.write(files, dataset);  // which leaves out the fibres where there are none
-  outputs.commit();
 }
 
 // ---- images ----
@@ -415,7 +419,7 @@ void check_image_writable(const fs::path& path, Overwrite overwrite) {
 
 void write_image(const fs::path& path, const Image& image, Overwrite overwrite) {
   check_image_writable(path, overwrite);
-  AtomicFile temporary(path, overwrite);
+  AtomicFile temporary(path, overwrite, TemporaryName::none);
   write_image(OutputFile{path, temporary.path()}, image);
   temporary.commit();
 }

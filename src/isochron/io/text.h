@@ -93,8 +93,8 @@ auto within_memory(const std::filesystem::path& path, Work&& work) {
     return work();
   } catch (const std::bad_alloc&) {
     bad_file(path,
-             "there is not enough memory for what the file announces (it is very large, or damaged); use a larger "
-             "machine, or get or write it again");
+             "there is not enough memory for what the file announces (it is very large, or damaged); allow more, use "
+             "a larger machine, or get or write it again");
   }
 }
 

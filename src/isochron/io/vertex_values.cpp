@@ -30,10 +30,9 @@ bool is_vertex_values_file(const std::filesystem::path& path) {
   return extension == ".dat" || extension == ".igb";
 }
 
-void write_vertex_values(const std::filesystem::path& path, const DataArray& values, Overwrite overwrite) {
-  const bool text = FileName(path).extension == ".dat";
-  AtomicFile temporary(path, overwrite);
-  ByteWriter out({path, temporary.path()});
+void write_vertex_values(const OutputFile& file, const DataArray& values) {
+  const bool text = FileName(file.target).extension == ".dat";
+  ByteWriter out(file);
   if (!text) out.write(igb_header(values.tuple_count()));
   std::visit(
       [&](const auto& list) {
@@ -46,7 +45,6 @@ void write_vertex_values(const std::filesystem::path& path, const DataArray& val
       },
       values.values);
   out.finish();
-  temporary.commit();
 }
 
 }  // namespace isochron

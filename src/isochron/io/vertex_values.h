@@ -13,7 +13,7 @@ bool is_vertex_values_file(const std::filesystem::path& path);
 
 /// Writes one value for each vertex, in the order of the mesh: .dat as text, a line each; .igb as one frame of single
 /// precision behind a header of 1024 bytes. What is not finite becomes -1, as openCARP marks vertices that are never
-/// activated. Throws InputError when the file exists and may not be replaced, RuntimeError when the disk is full.
-void write_vertex_values(const std::filesystem::path& path, const DataArray& values, Overwrite overwrite);
+/// activated. Throws RuntimeError when the disk is full.
+void write_vertex_values(const OutputFile& file, const DataArray& values);
 
 }  // namespace isochron

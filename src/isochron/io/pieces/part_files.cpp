@@ -70,44 +70,101 @@ void remove_pieces(const fs::path& path, std::size_t first) {
   while (fs::remove(piece_path(path, first), ignored)) ++first;
 }
 
-/// The files of a set that all processes write. Whoever is left removes all of them when one process is killed.
+void rename_or_throw(const fs::path& from, const fs::path& to, const fs::path& file) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error)
+    throw RuntimeError(fmt::format("cannot be replaced ({}); check the folder", error.message()), file.string());
+}
+
+/// The files of a set that all processes write. When one process is killed, whoever is left brings back what was there
+/// before: all may do so at once.
 class SetFiles {
  public:
   /// `own` is where this process writes first; nothing when it has no piece.
-  SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own) : index_(index) {
+  SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own, bool writes_index)
+      : index_(index), index_file_(follow_links(index)), writes_index_(writes_index) {
     const std::string name = own.string();
     const std::vector<char> text(name.begin(), name.end());
     for (const auto& file : exchange_values(communicator, std::vector(communicator.ranks(), text)))
-      if (!file.empty()) files_.emplace_back(std::string(file.begin(), file.end()));
+      if (!file.empty()) temporaries_.emplace_back(std::string(file.begin(), file.end()));
+    replaced_.resize(temporaries_.size(), 0);
+    old_index_ = index_file_.parent_path() / (temporaries_.front().filename().string() + ".index");
   }
   ~SetFiles() {
+    if (kept_) return;
     std::error_code ignored;
-    for (const fs::path& file : files_) fs::remove(file, ignored);
+    if (renaming_ && !replaces_index_) fs::remove(index_file_, ignored);  // it stands for all
+    for (const fs::path& file : temporaries_) fs::remove(file, ignored);
+    for (std::size_t piece = 0; piece < temporaries_.size(); ++piece) restore_piece(piece);
+    restore_index();
   }
   SetFiles(const SetFiles&) = delete;
   SetFiles& operator=(const SetFiles&) = delete;
 
-  /// From now on pieces have their own names, and there may be an index. That is the first to go, because it stands for
-  /// all, and the last: another process may write it meanwhile.
-  void start_renaming() {
-    pieces_ = files_.size();
-    const fs::path file = follow_links(index_);
-    files_.insert(files_.begin(), file);
-    for (std::size_t piece = 0; piece < pieces_; ++piece) files_.push_back(piece_path(index_, piece));
-    files_.push_back(file);
+  /// All processes together: old files get second names. The index has no other until the new one is there: no process
+  /// reads a set that is in part old.
+  void start_replacing(Communicator& communicator, PieceFile* own) {
+    all_or_none(communicator, [&] {
+      if (own != nullptr && own->keep_old()) replaced_[communicator.index()] = 1;
+      if (!writes_index_ || !fs::is_regular_file(index_file_)) return;
+      rename_or_throw(index_file_, old_index_, index_);
+      replaces_index_ = true;
+    });
+    sum_over_ranks(communicator, replaced_);
+    std::vector<std::uint64_t> index{replaces_index_ ? 1U : 0U};
+    sum_over_ranks(communicator, index);
+    replaces_index_ = index.front() > 0;
   }
-  /// When the index is there: throws Cancelled if a process was told to stop before that and has removed pieces. One
-  /// that removes them later removes the index, too.
+  /// From now on pieces have their own names, and there may be an index.
+  void start_renaming() { renaming_ = true; }
+  /// When the index is there: throws Cancelled if a process was told to stop before that and has restored pieces. One
+  /// that does so later restores the index, too.
   void check_pieces() const {
-    for (std::size_t piece = 0; piece < pieces_; ++piece)
-      if (std::error_code ignored; !fs::exists(piece_path(index_, piece), ignored)) throw Cancelled();
+    for (std::size_t piece = 0; piece < temporaries_.size(); ++piece)
+      if (std::error_code ignored; !fs::exists(replaced_[piece] > 0 ? old_piece(piece) : new_piece(piece), ignored))
+        throw Cancelled();
   }
-  void keep() { files_.clear(); }
+  void keep() {
+    kept_ = true;
+    std::error_code ignored;
+    if (writes_index_) fs::remove(old_index_, ignored);
+  }
 
  private:
-  fs::path index_;
-  std::vector<fs::path> files_;
-  std::size_t pieces_ = 0;
+  [[nodiscard]] fs::path new_piece(std::size_t piece) const { return piece_path(index_, piece); }
+  [[nodiscard]] fs::path old_piece(std::size_t piece) const { return PieceFile::old_name(temporaries_[piece]); }
+
+  void restore_piece(std::size_t piece) const {
+    std::error_code ignored;
+    fs::rename(old_piece(piece), new_piece(piece), ignored);
+    fs::remove(old_piece(piece), ignored);  // renaming one name of a file to another one leaves both
+    if (renaming_ && replaced_[piece] == 0) fs::remove(new_piece(piece), ignored);
+  }
+  /// The process that writes the index may just replace the old one that another process has restored, and then has to
+  /// do so again: the others leave it the second name.
+  void restore_index() const {
+    std::error_code ignored;
+    if (renaming_ && !replaces_index_) {
+      fs::remove(index_file_, ignored);  // another process may have written it meanwhile
+    } else if (writes_index_) {
+      fs::rename(old_index_, index_file_, ignored);
+    } else {
+      fs::path again = old_index_;
+      again += fmt::format(".{}", reinterpret_cast<std::uintptr_t>(this));
+      fs::create_hard_link(old_index_, again, ignored);
+      if (!ignored) fs::rename(again, index_file_, ignored);
+      fs::remove(again, ignored);
+    }
+  }
+
+  fs::path index_, index_file_, old_index_;
+  std::vector<fs::path> temporaries_;    ///< of all pieces
+  std::vector<std::uint64_t> replaced_;  ///< 1: there was an old file of the piece's name
+  bool writes_index_;
+  bool replaces_index_ = false;
+  bool renaming_ = false;
+  bool kept_ = false;
 };
 
 /// The lowest process that has something an index can be made of.
@@ -214,7 +271,9 @@ PieceFile::PieceFile(fs::path index, std::size_t piece, Overwrite overwrite)
 
 PieceFile::~PieceFile() {
   std::error_code ignored;
-  if (committed_ && !kept_) fs::remove(target_, ignored);
+  if (replaces_ && !kept_) fs::rename(old_, target_, ignored);
+  else if (committed_ && !kept_) fs::remove(target_, ignored);
+  if (replaces_) fs::remove(old_, ignored);
   file_.reset();
   if (!kept_) fs::remove(target_.parent_path(), ignored);  // only when it is empty
 }
@@ -225,6 +284,26 @@ void PieceFile::write(const Dataset& piece) {
 
 void PieceFile::write(const Image& piece, const ImageGrid& whole, const IndexBox& box) {
   write_vti_piece({target_, file_->path()}, piece, whole, box);
+}
+
+fs::path PieceFile::old_name(const fs::path& temporary) {
+  fs::path result = temporary;
+  return result += ".old";
+}
+
+bool PieceFile::keep_old() {
+  if (!fs::is_regular_file(target_)) return false;
+  old_ = old_name(temporary());
+  std::error_code error;
+  fs::create_hard_link(target_, old_, error);
+  if (error) rename_or_throw(target_, old_, target_);  // there are no second names here
+  return replaces_ = true;
+}
+
+void PieceFile::keep() {
+  kept_ = true;
+  std::error_code ignored;
+  if (replaces_) fs::remove(old_, ignored);
 }
 
 void PieceFile::commit() {
@@ -283,16 +362,13 @@ void write_set(Communicator& communicator, const fs::path& path, const PieceInde
   all_or_none(communicator, [&] {
     if (communicator.index() < writers.pieces) file.emplace(path, communicator.index(), overwrite);
   });
-  SetFiles files(communicator, path, file ? file->temporary() : fs::path());
+  const bool writes_index = communicator.index() == writers.index;
+  SetFiles files(communicator, path, file ? file->temporary() : fs::path(), writes_index);
   all_or_none(communicator, [&] {
     if (file) write(*file);
   });
   if (overwrite == Overwrite::yes) {
-    // Pieces replace old ones one by one, so that the old set is none from here on.
-    all_or_none(communicator, [&] {
-      std::error_code ignored;
-      if (communicator.index() == writers.index) fs::remove(follow_links(path), ignored);
-    });
+    files.start_replacing(communicator, file ? &*file : nullptr);
   } else {
     // Of two jobs at once the one with the first piece has the name; the other has nothing to remove but its own files.
     all_or_none(communicator, [&] {
@@ -306,13 +382,13 @@ void write_set(Communicator& communicator, const fs::path& path, const PieceInde
     if (file) file->commit();
   });
   all_or_none(communicator, [&] {
-    if (communicator.index() != writers.index) return;
+    if (!writes_index) return;
     commit_piece_index(path, index, writers.pieces, overwrite);
     files.check_pieces();
   });
   if (file) file->keep();
   files.keep();
-  if (communicator.index() == writers.index) remove_pieces(path, writers.pieces);
+  if (writes_index) remove_pieces(path, writers.pieces);
 }
 
 void remove_set(const fs::path& path) {

@@ -25,7 +25,8 @@ template <int Corners>
 PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece);
 
 /// The file of one piece of a set. All processes `write`; when all have, all `commit`; then one writes the index with
-/// `commit_piece_index`; then all `keep`. Whoever lets go earlier leaves nothing behind.
+/// `commit_piece_index`; then all `keep`. Whoever lets go earlier leaves all as it was: no new file, and an old one
+/// where there was one and `keep_old` came before `commit`.
 class PieceFile {
  public:
   /// Makes the folder for the pieces. Throws RuntimeError.
@@ -37,15 +38,21 @@ class PieceFile {
   /// Both throw RuntimeError (full disk).
   void write(const Dataset& piece);
   void write(const Image& piece, const ImageGrid& whole, const IndexBox& box);
+  /// Gives an old file of this name a second one; false when there is none. Throws RuntimeError.
+  bool keep_old();
   void commit();
-  void keep() { kept_ = true; }
+  void keep();
   /// Where it is written first.
   [[nodiscard]] const std::filesystem::path& temporary() const { return file_->path(); }
+  /// The second name of an old file, beside the temporary one.
+  static std::filesystem::path old_name(const std::filesystem::path& temporary);
 
  private:
   std::filesystem::path index_;
   std::filesystem::path target_;
   std::optional<AtomicFile> file_;
+  std::filesystem::path old_;
+  bool replaces_ = false;  ///< `old_` is there
   bool committed_ = false;
   bool kept_ = false;
 };
@@ -66,7 +73,7 @@ struct SetWriters {
 };
 
 /// All processes together: each calls `write` for its piece, and one of them writes the index. The set is there when
-/// all have succeeded; otherwise nothing of it is, and all throw the same error: InputError when there is a set of this
+/// all have succeeded; otherwise all is as it was, and all throw the same error: InputError when there is a set of this
 /// name and it may not be replaced, even if another job made it a moment ago, and RuntimeError.
 void write_set(Communicator& communicator, const std::filesystem::path& path, const PieceIndex& index,
                const SetWriters& writers, Overwrite overwrite, const std::function<void(PieceFile&)>& write);
