@@ -57,9 +57,9 @@ void check_arrays(const DataArrays& arrays, const DataArrays& again, const Texts
     if (std::find(kept.begin(), kept.end(), array.name) != kept.end()) check_array(array, again, keeps);
 }
 
-/// Compares numbers of the size `scale`.
+/// Compares numbers of the size `scale`. Axes are taken apart into lengths and directions.
 bool near(const Vec3d& a, const Vec3d& b, double scale, Keeps keeps) {
-  const double tolerance = keeps == Keeps::exactly ? 0 : 1e-5 * scale;
+  const double tolerance = (keeps == Keeps::exactly ? 1e-14 : 1e-5) * scale;
   return norm(a - b) <= tolerance;
 }
 
