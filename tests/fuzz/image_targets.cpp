@@ -53,9 +53,7 @@ Target image_target(const ImageFiles& format) {
 /// The same bytes without marks in them: for formats of bytes alone.
 Target plain_image_target(const std::string& file, const Texts& words, Keeps keeps) {
   const std::string extension = FileName(file).full_extension();
-  const auto work = [=](std::string_view input) {
-    check_round_trip(read_image(put(file, input)), extension, keeps);
-  };
+  const auto work = [=](std::string_view input) { check_round_trip(read_image(put(file, input)), extension, keeps); };
   return {"image" + extension, work, [=] { return written_images(extension); }, words};
 }
 
@@ -71,20 +69,47 @@ Target gzipped_image_target(const std::string& file, const std::string& plain_ex
 const Texts nrrd_texts{
     "NRRD0004\ntype: double\ndimension: 4\nspace: LPS\nsizes: 7 2 1 2\nspace directions: none (1,0,0) (0,1,0) "
     "(0,0,1.5)\nkinds: 3D-masked-symmetric-matrix domain domain domain\nmeasurement frame: (0,1,0) (1,0,0) "
-    "(0,0,1)\nencoding: ascii\nspace origin: (1,2,3)\n\n1 1 0 0 1 0 1 1 2 0 0 2 0 2\n0 3 0 0 3 0 3 1 1e-3 nan 0 1 0 1\n",
+    "(0,0,1)\nencoding: ascii\nspace origin: (1,2,3)\n\n1 1 0 0 1 0 1 1 2 0 0 2 0 2\n0 3 0 0 3 0 3 1 1e-3 nan 0 1 0 "
+    "1\n",
     "NRRD0005\n# c\nkey:=value\ntype: short\ndimension: 3\nspace: left-anterior-superior\nsizes: 2 2 1\nspacings: 1 2 "
     "3\naxis mins: 0 0 0\nendian: big\nencoding: gzip\nbyte skip: -1\n\n" +
         marked(Pack::gzip, std::string("\0\1\0\2\0\3\0\4", 8)),
     "NRRD0001\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\nline skip: 1\n\nline\nabcd"};
-const Texts nrrd_words{"type: ", "dimension: ", "sizes: ", "space: ", "space dimension: ", "space directions: ", "kinds: ",
-                       "measurement frame: ", "encoding: ", "gzip", "raw", "ascii", "endian: little\n", "spacings: ",
-                       "axis mins: ", "space origin: ", "data file: ", "line skip: ", "byte skip: -1\n", "3D-matrix",
-                       "3D-symmetric-matrix", "scanner-xyz", "right-anterior-superior", "none", "vector", "content: ",
-                       "unsigned short", "longlong", "float", "nan"};
-const Texts nhdr_texts{joined({"NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: d.raw\n", "abcd"}),
-                       joined({"NRRD0004\ntype: float\ndimension: 3\nsizes: 2 1 1\nendian: little\nencoding: "
-                               "raw\nbyte skip: -1\ndata file: d.raw\n",
-                               "xx" + bytes_of<float>({1, 2})})};
+const Texts nrrd_words{"type: ",
+                       "dimension: ",
+                       "sizes: ",
+                       "space: ",
+                       "space dimension: ",
+                       "space directions: ",
+                       "kinds: ",
+                       "measurement frame: ",
+                       "encoding: ",
+                       "gzip",
+                       "raw",
+                       "ascii",
+                       "endian: little\n",
+                       "spacings: ",
+                       "axis mins: ",
+                       "space origin: ",
+                       "data file: ",
+                       "line skip: ",
+                       "byte skip: -1\n",
+                       "3D-matrix",
+                       "3D-symmetric-matrix",
+                       "scanner-xyz",
+                       "right-anterior-superior",
+                       "none",
+                       "vector",
+                       "content: ",
+                       "unsigned short",
+                       "longlong",
+                       "float",
+                       "nan"};
+const Texts nhdr_texts{
+    joined({"NRRD0004\ntype: uchar\ndimension: 2\nsizes: 2 2\nencoding: raw\ndata file: d.raw\n", "abcd"}),
+    joined({"NRRD0004\ntype: float\ndimension: 3\nsizes: 2 1 1\nendian: little\nencoding: "
+            "raw\nbyte skip: -1\ndata file: d.raw\n",
+            "xx" + bytes_of<float>({1, 2})})};
 
 Texts pair_texts() {
   const std::string whole = written_images(".nii").front();
@@ -94,9 +119,25 @@ Texts pair_texts() {
   return {joined({header, whole.substr(352)})};
 }
 
-const Texts vti_words{"VTKFile", "ImageData", "Piece", "Extent=\"0 1 0 1 0 0\"", "WholeExtent=\"", "Origin=\"0 0 0\"",
-                      "Spacing=\"", "Direction=\"1 0 0 0 1 0 0 0 1\"", "PointData", "CellData", "Tensors=\"", "DataArray",
-                      "Float32", "ascii", "appended", "offset=\"", "NumberOfComponents=\"", "PImageData", "PPointData"};
+const Texts vti_words{"VTKFile",
+                      "ImageData",
+                      "Piece",
+                      "Extent=\"0 1 0 1 0 0\"",
+                      "WholeExtent=\"",
+                      "Origin=\"0 0 0\"",
+                      "Spacing=\"",
+                      "Direction=\"1 0 0 0 1 0 0 0 1\"",
+                      "PointData",
+                      "CellData",
+                      "Tensors=\"",
+                      "DataArray",
+                      "Float32",
+                      "ascii",
+                      "appended",
+                      "offset=\"",
+                      "NumberOfComponents=\"",
+                      "PImageData",
+                      "PPointData"};
 
 std::string packed_vti() {
   return "<VTKFile type=\"ImageData\" byte_order=\"LittleEndian\" compressor=\"vtkZLibDataCompressor\"><ImageData "
@@ -139,7 +180,9 @@ Target raw_image_target() {
   const auto work = [](std::string_view input) {
     const std::vector<std::string_view> parts = split(input, 2);
     RawLayout layout;
-    const auto number = [&](std::size_t i) { return i < parts[0].size() ? static_cast<unsigned char>(parts[0][i]) : 1U; };
+    const auto number = [&](std::size_t i) {
+      return i < parts[0].size() ? static_cast<unsigned char>(parts[0][i]) : 1U;
+    };
     layout.shape = {number(0), number(1), number(2) << (number(3) % 32)};
     layout.components = static_cast<int>(number(4)) - 1;
     layout.skip = number(5);
@@ -156,16 +199,24 @@ Target raw_image_target() {
 std::vector<Target> image_targets() {
   const std::vector<ImageFiles> formats{
       {.name = "image.nrrd-text", .files = {"a.nrrd"}, .seeds = nrrd_texts, .words = nrrd_words},
-      {.name = "image.nhdr", .files = {"a.nhdr", "d.raw"}, .seeds = nhdr_texts, .words = nrrd_words, .written = ".nrrd"},
-      {.name = "image.hdr", .files = {"a.hdr", "a.img"}, .seeds = pair_texts(), .written = ".nii", .keeps = Keeps::singles},
+      {.name = "image.nhdr",
+       .files = {"a.nhdr", "d.raw"},
+       .seeds = nhdr_texts,
+       .words = nrrd_words,
+       .written = ".nrrd"},
+      {.name = "image.hdr",
+       .files = {"a.hdr", "a.img"},
+       .seeds = pair_texts(),
+       .written = ".nii",
+       .keeps = Keeps::singles},
       {.name = "packed.vti", .files = {"a.vti"}, .seeds = {packed_vti()}, .words = vti_words},
   };
   std::vector<Target> result;
   for (const ImageFiles& format : formats) result.push_back(image_target(format));
   result.push_back(plain_image_target("a.nii", {"n+1", "ni1", "n+2"}, Keeps::singles));
   result.push_back(plain_image_target("a.nrrd", nrrd_words, Keeps::exactly));
-  result.push_back(plain_image_target("a.npy", {"'descr': ", "'<f8'", "'|b1'", "'>i2'", "'fortran_order': True", "'shape': (2, 2,)"},
-                                Keeps::exactly));
+  result.push_back(plain_image_target(
+      "a.npy", {"'descr': ", "'<f8'", "'|b1'", "'>i2'", "'fortran_order': True", "'shape': (2, 2,)"}, Keeps::exactly));
   result.push_back(plain_image_target("a.vti", vti_words, Keeps::exactly));
   result.push_back(plain_image_target("a.mgh", {}, Keeps::singles));
   result.push_back(gzipped_image_target("a.mgz", ".mgh", Keeps::singles));

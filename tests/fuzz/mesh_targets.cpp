@@ -108,13 +108,45 @@ Target packed_mesh_target(const std::string& name, const std::string& file, cons
 
 // ---- VTK's XML files
 
-const Texts xml_words{"VTKFile",     "UnstructuredGrid", "PolyData", "Piece",      "NumberOfPoints=\"", "NumberOfCells=\"",
-                      "DataArray",   "type=\"Float32\"", "Float64",  "Int8",       "UInt64",            "Int32",
-                      "format=\"",   "appended",         "binary",   "ascii",      "offset=\"",         "header_type=\"UInt64\"",
-                      "byte_order=", "BigEndian",        "PointData", "CellData",  "Points",            "connectivity",
-                      "offsets",     "types",            "<!--",     "-->",        "AppendedData",      "encoding=\"raw\"",
-                      "base64",      "Verts",            "Lines",    "Polys",      "Strips",            "NumberOfComponents=\"",
-                      "vtkZLibDataCompressor", "42", "NumberOfPolys=\""};
+const Texts xml_words{"VTKFile",
+                      "UnstructuredGrid",
+                      "PolyData",
+                      "Piece",
+                      "NumberOfPoints=\"",
+                      "NumberOfCells=\"",
+                      "DataArray",
+                      "type=\"Float32\"",
+                      "Float64",
+                      "Int8",
+                      "UInt64",
+                      "Int32",
+                      "format=\"",
+                      "appended",
+                      "binary",
+                      "ascii",
+                      "offset=\"",
+                      "header_type=\"UInt64\"",
+                      "byte_order=",
+                      "BigEndian",
+                      "PointData",
+                      "CellData",
+                      "Points",
+                      "connectivity",
+                      "offsets",
+                      "types",
+                      "<!--",
+                      "-->",
+                      "AppendedData",
+                      "encoding=\"raw\"",
+                      "base64",
+                      "Verts",
+                      "Lines",
+                      "Polys",
+                      "Strips",
+                      "NumberOfComponents=\"",
+                      "vtkZLibDataCompressor",
+                      "42",
+                      "NumberOfPolys=\""};
 
 /// A file with one tetrahedron (or triangle), whose arrays are written by `array(type, attributes, numbers as text and
 /// bytes)`.
@@ -171,13 +203,18 @@ const Texts legacy_texts{
         "4\nMETADATA\nINFORMATION 0\n\n",
     "# vtk DataFile Version 5.1\nt\nASCII\nDATASET UNSTRUCTURED_GRID\n" + legacy_points +
         "CELLS 2 4\nOFFSETS vtktypeint64\n0 4\nCONNECTIVITY vtktypeint64\n0 1 2 3\nCELL_TYPES 1\n10\n"};
-const Texts legacy_words{"POINT_DATA ", "CELL_DATA ", "SCALARS ",   "LOOKUP_TABLE ",  "VECTORS ",  "NORMALS ",
-                         "TENSORS ",    "FIELD ",     "BINARY",     "METADATA\n",     "COLOR_SCALARS ", "VERTICES ",
-                         "OFFSETS ",    "CONNECTIVITY ", "CELL_TYPES ", "unsigned_char", "double",  "bit",
-                         "string",      "vtktypeint64", "TEXTURE_COORDINATES ", "TENSORS6 ", "TRIANGLE_STRIPS "};
+const Texts legacy_words{"POINT_DATA ",   "CELL_DATA ",      "SCALARS ",
+                         "LOOKUP_TABLE ", "VECTORS ",        "NORMALS ",
+                         "TENSORS ",      "FIELD ",          "BINARY",
+                         "METADATA\n",    "COLOR_SCALARS ",  "VERTICES ",
+                         "OFFSETS ",      "CONNECTIVITY ",   "CELL_TYPES ",
+                         "unsigned_char", "double",          "bit",
+                         "string",        "vtktypeint64",    "TEXTURE_COORDINATES ",
+                         "TENSORS6 ",     "TRIANGLE_STRIPS "};
 
 const std::string ply_text =
-    "ply\nformat ascii 1.0\ncomment c\nelement vertex 3\nproperty float x\nproperty float y\nproperty float z\nproperty "
+    "ply\nformat ascii 1.0\ncomment c\nelement vertex 3\nproperty float x\nproperty float y\nproperty float "
+    "z\nproperty "
     "uchar red\nproperty uchar green\nproperty uchar blue\nelement face 1\nproperty list uchar int "
     "vertex_indices\nelement edge 1\nproperty int vertex1\nproperty int vertex2\nend_header\n0 0 0 1 2 3\n1 0 0 4 5 "
     "6\n0 1 0 7 8 9\n3 0 1 2\n0 1\n";
@@ -185,16 +222,34 @@ const std::string ply_strips =
     "ply\nformat binary_big_endian 1.0\nelement vertex 4\nproperty char x\nproperty char y\nproperty char z\nelement "
     "tristrips 1\nproperty list uchar char vertex_indices\nend_header\n" +
     std::string("\0\0\0\1\0\0\0\1\0\0\0\1\4\0\1\2\3", 17);
-const Texts ply_words{"element ", "property ", "list ", "uchar ", "int ", "double ", "float ", "vertex_index", "edge ",
-                      "tristrips ", "face ", "comment array vertex 1 x_array x\n", "binary_little_endian", "ascii",
-                      "end_header\n", "nx", "_0", "_1", "alpha"};
+const Texts ply_words{"element ",
+                      "property ",
+                      "list ",
+                      "uchar ",
+                      "int ",
+                      "double ",
+                      "float ",
+                      "vertex_index",
+                      "edge ",
+                      "tristrips ",
+                      "face ",
+                      "comment array vertex 1 x_array x\n",
+                      "binary_little_endian",
+                      "ascii",
+                      "end_header\n",
+                      "nx",
+                      "_0",
+                      "_1",
+                      "alpha"};
 
 const std::string stl_text =
-    "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid a\n";
+    "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid "
+    "a\n";
 const Texts stl_words{"facet normal ", "outer loop\n", "vertex ", "endloop\n", "endfacet\n", "endsolid", "solid "};
 
-const Texts obj_texts{"# c\no a\nv 0 0 0 1\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvn 0 0 1\nf 1/1/1 2//1 3\nf -4 -3 -2 "
-                      "-1\nl 1 2 3\nl \\\n 1 4\nusemtl m\n"};
+const Texts obj_texts{
+    "# c\no a\nv 0 0 0 1\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvn 0 0 1\nf 1/1/1 2//1 3\nf -4 -3 -2 "
+    "-1\nl 1 2 3\nl \\\n 1 4\nusemtl m\n"};
 const Texts obj_words{"v ", "f ", "l ", "-1", "//", "\\\n", "vt ", "p 1"};
 
 const Texts off_texts{"OFF # c\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n4 0 1 2 3 255 0 0\n",
@@ -202,11 +257,13 @@ const Texts off_texts{"OFF # c\n4 2 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n4 0 
 const Texts off_words{"OFF", "NOFF", "COFF", "STOFF", "4OFF", "nOFF", "BINARY"};
 
 const Texts medit_texts{
-    "MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\nEdges 1\n1 2 3\nQuadrilaterals "
+    "MeshVersionFormatted 2\nDimension 3\nVertices 4\n0 0 0 1\n1 0 0 1\n0 1 0 1\n0 0 1 1\nEdges 1\n1 2 "
+    "3\nQuadrilaterals "
     "1\n1 2 3 4 5\nHexahedra 1\n1 2 3 4 1 2 3 4 5\nCorners 1\n1\nEnd\n",
     "MeshVersionFormatted 1\nDimension\n2\nVertices\n3\n0 0 0\n1 0 0\n0 1 0\nTriangles\n1\n1 2 3 7\nEnd\n"};
-const Texts medit_words{"Vertices ", "Triangles ", "Tetrahedra ", "Edges ", "Quadrilaterals ", "Hexahedra ", "Prisms ",
-                        "Pyramids ", "Dimension ", "Ridges ", "Normals ", "End\n", "RequiredVertices "};
+const Texts medit_words{"Vertices ",  "Triangles ", "Tetrahedra ",      "Edges ",     "Quadrilaterals ",
+                        "Hexahedra ", "Prisms ",    "Pyramids ",        "Dimension ", "Ridges ",
+                        "Normals ",   "End\n",      "RequiredVertices "};
 
 Texts gmsh_texts() {
   using test::gmsh_samples::Encoding;
@@ -224,9 +281,9 @@ const Texts gmsh_words{"$MeshFormat\n",  "$EndMeshFormat\n",  "$Nodes\n",       
 const Texts tetgen_texts{joined({"# c\n3 2 1 1\n1 0 0 5.5 1\n2 1 0 5 0\n3 0 1 5 0\n", "1 3 1\n1 1 2 3 9\n"}),
                          joined({"4 3 0 0\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n", "1 4 0\n0 0 1 2 3\n"}),
                          joined({"6 2 0 0\n1 0 0\n2 1 0\n3 0 1\n4 1 1\n5 2 1\n6 2 2\n", "1 6 0\n1 1 2 3 4 5 6\n"})};
-const Texts carp_texts{joined({"2\nQd 0 1 2 3 5\nLn 0 1\n", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n", "1\n1 0 0\n0 1 0\n"}),
-                       joined({"4\nHx 0 1 2 3 0 1 2 3 5\nPr 0 1 2 3 0 1\nPy 0 1 2 3 0\nCx 0 1\n",
-                               "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n", ""})};
+const Texts carp_texts{
+    joined({"2\nQd 0 1 2 3 5\nLn 0 1\n", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n", "1\n1 0 0\n0 1 0\n"}),
+    joined({"4\nHx 0 1 2 3 0 1 2 3 5\nPr 0 1 2 3 0 1\nPy 0 1 2 3 0\nCx 0 1\n", "4\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n", ""})};
 
 const std::vector<float> corner_points{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
 const std::vector<std::int32_t> two_triangles{0, 1, 2, 0, 2, 3};
@@ -261,10 +318,25 @@ Texts gifti_texts() {
                      marked(Pack::zlib_base64, values)),
           gifti_text("Base64Binary", test::base64(points), test::base64(triangles), test::base64(values))};
 }
-const Texts gifti_words{"DataArray", "NIFTI_INTENT_POINTSET", "NIFTI_INTENT_TRIANGLE", "NIFTI_INTENT_LABEL",
-                        "NIFTI_TYPE_UINT8", "NIFTI_TYPE_INT32", "NIFTI_TYPE_FLOAT64", "ColumnMajorOrder", "BigEndian",
-                        "Dim0=\"", "Dim1=\"", "Encoding=\"ASCII\"", "<Data>", "</Data>", "<![CDATA[", "]]>",
-                        "<MatrixData>", "GZipBase64Binary", "Base64Binary"};
+const Texts gifti_words{"DataArray",
+                        "NIFTI_INTENT_POINTSET",
+                        "NIFTI_INTENT_TRIANGLE",
+                        "NIFTI_INTENT_LABEL",
+                        "NIFTI_TYPE_UINT8",
+                        "NIFTI_TYPE_INT32",
+                        "NIFTI_TYPE_FLOAT64",
+                        "ColumnMajorOrder",
+                        "BigEndian",
+                        "Dim0=\"",
+                        "Dim1=\"",
+                        "Encoding=\"ASCII\"",
+                        "<Data>",
+                        "</Data>",
+                        "<![CDATA[",
+                        "]]>",
+                        "<MatrixData>",
+                        "GZipBase64Binary",
+                        "Base64Binary"};
 
 std::string freesurfer_surface() {
   const Encoding e = Encoding::big_endian;
@@ -294,7 +366,8 @@ std::string mesh_set(const SimplexMesh<Corners>& mesh, const Texts& files) {
   const auto part_of = partition_vertices(mesh, 2, Partitioner::curve);
   run_on_threads(2, [&](Communicator& communicator) {
     PartData<Corners> data;
-    data.part = cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
+    data.part =
+        cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
     data.point_data.set({"x", 1, std::vector<double>(data.part.mesh.vertex_count(), 1.5)});
     write_parts(communicator, scratch() / files[0], std::move(data), Overwrite::yes);
   });
@@ -355,19 +428,27 @@ std::vector<Target> mesh_targets() {
        .files = {"a.elem", "a.pts", "a.lon"},
        .more_seeds = carp_texts,
        .words = {"Tt ", "Tr ", "Ln ", "Qd ", "Py ", "Pr ", "Hx ", "Cx ", "Oc ", "1 0 0\n"}},
-      {.name = "mesh.freesurfer", .files = {"lh.pial"}, .more_seeds = {freesurfer_surface()}, .words = {"valid = 1", "cras   = "}, .written = ".vtp"},
+      {.name = "mesh.freesurfer",
+       .files = {"lh.pial"},
+       .more_seeds = {freesurfer_surface()},
+       .words = {"valid = 1", "cras   = "},
+       .written = ".vtp"},
       {.name = "mesh.tck",
        .files = {"a.tck"},
        .more_seeds = tck_texts,
        .words = tck_words,
        .keeps = Keeps::singles,
        .points = Points::of_each_cell},
-      {.name = "mesh.trk", .files = {"a.trk"}, .more_seeds = {trk_content()}, .words = {"LPS", "RAS", "TRACK"}, .written = ".vtp"},
+      {.name = "mesh.trk",
+       .files = {"a.trk"},
+       .more_seeds = {trk_content()},
+       .words = {"LPS", "RAS", "TRACK"},
+       .written = ".vtp"},
   };
   std::vector<Target> result;
   for (const MeshFormat& format : formats) result.push_back(mesh_target(format));
   result.push_back(packed_mesh_target("packed.vtu", "p.vtu",
-                                 {packed_grid(Pack::vtk_blocks), packed_grid(Pack::sized_base64)}, xml_words));
+                                      {packed_grid(Pack::vtk_blocks), packed_grid(Pack::sized_base64)}, xml_words));
   result.push_back(packed_mesh_target("mesh.gii", "p.gii", gifti_texts(), gifti_words));
   result.push_back(packed_mesh_target("packed.off.gz", "p.off.gz", {marked(Pack::gzip, off_texts[0])}, off_words));
   result.push_back(packed_mesh_target("packed.ply.gz", "p.ply.gz", {marked(Pack::gzip, ply_text)}, ply_words));

@@ -79,7 +79,8 @@ std::string unescaped(std::string_view text) {
     }
     const char code = text[++i];
     if (code == 'n') result += '\n';
-    else if (code == 'x') result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16)), i += 2;
+    else if (code == 'x')
+      result += static_cast<char>(std::stoi(std::string(text.substr(i + 1, 2)), nullptr, 16)), i += 2;
     else result += code;
   }
   return result;

@@ -36,9 +36,8 @@ bool same_geometry(const Dataset& a, const Dataset& b, Keeps keeps, Points point
                                             [&](const Vec3d& p, const Vec3d& q) { return same(p, q, keeps); });
   }
   return std::equal(cells_a.begin(), cells_a.end(), cells_b.begin(), cells_b.end(), [&](const auto& x, const auto& y) {
-    return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](VertexId v, VertexId w) {
-      return same(a.points[v.index()], b.points[w.index()], keeps);
-    });
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                      [&](VertexId v, VertexId w) { return same(a.points[v.index()], b.points[w.index()], keeps); });
   });
 }
 

@@ -54,7 +54,8 @@ std::vector<Target> table_targets() {
       table_target("velocities", "a.txt",
                    [](const fs::path& path) { static_cast<void>(read_velocity_table(path.string())); },
                    {"1:0.6,0.3\n2:0.2\n# c\n", "-3:1,2,3;4:0,0"}),
-      {"table.gradients", read_and_check_gradients,
+      {"table.gradients",
+       read_and_check_gradients,
        [] {
          return Texts{joined({"0 1000 2000\n", "0 1 0\n0 0 1\n0 0 0\n"}), joined({"0\n1000\n", "0 0 0\n1 0 0\n"})};
        },

@@ -33,8 +33,8 @@ inline void require(bool holds, const std::string& what) {
 
 const std::vector<Target>& targets();
 
-/// Lets a target work on an input. An Error that is one line is how bad input ends. Throws Finding for other errors, and
-/// where memory is counted (with the address sanitizer) when it takes more than four times the data and a constant.
+/// Lets a target work on an input. An Error that is one line is how bad input ends. Throws Finding for other errors,
+/// and where memory is counted (with the address sanitizer) when it takes more than four times the data and a constant.
 void run(const Target& target, std::string_view input);
 
 // The parts of `targets`.

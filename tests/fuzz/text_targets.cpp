@@ -56,9 +56,8 @@ void parse_lists(std::string_view input) {
       },
       [](std::string_view text) { cli::parse_name_value(text); },
       [](std::string_view text) { cli::parse_as<std::filesystem::path>(text); },
-      [](std::string_view text) { parse_velocities(text); },
-      [](std::string_view text) { parse_velocity_table(text); }, [](std::string_view text) { parse_region(text); },
-      [](std::string_view text) { parse_raw_type(text); });
+      [](std::string_view text) { parse_velocities(text); }, [](std::string_view text) { parse_velocity_table(text); },
+      [](std::string_view text) { parse_region(text); }, [](std::string_view text) { parse_raw_type(text); });
 }
 
 void judge_request(std::string_view input) {
@@ -138,9 +137,9 @@ std::vector<Target> text_targets() {
                   {R"({"sources":[{"vertex":1,"time":0.5},{"point":[1,2,3]}],"speed":2,"isochrones":{"spacing":0.1}})",
                    R"({"fibers":{"array":"fiber","velocity":[1,0.5]},"regions":{"array":"region","speeds":{"1":2}}})",
                    R"({"vertex":3,"client":"a","seq":4,"word":"b","isochrones":{"about":7},"speed_array":"x"})"},
-                  {"\"sources\":[", "\"vertex\":", "\"point\":[1,2,3]", "\"speed\":", "\"speed_array\":", "\"fibers\":{",
-                   "\"regions\":{", "\"velocity\":[", "\"array\":\"region\"", "\"isochrones\":{", "\"about\":", "null",
-                   "true", "1e308", "\\u0007", "[[[[", "\"seq\":"}),
+                  {"\"sources\":[", "\"vertex\":", "\"point\":[1,2,3]", "\"speed\":", "\"speed_array\":",
+                   "\"fibers\":{", "\"regions\":{", "\"velocity\":[", "\"array\":\"region\"", "\"isochrones\":{",
+                   "\"about\":", "null", "true", "1e308", "\\u0007", "[[[[", "\"seq\":"}),
   };
 }
 
