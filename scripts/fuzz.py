@@ -22,7 +22,7 @@ MOST_BYTES = 4096  # of an input
 MEMORY_MB = 600  # of a process, most of it the sanitizer's
 ONE_BLOCK_MB = 64
 # What the address sanitizer can do without here: long histories of blocks, and frames of functions that have returned.
-FAST_SANITIZER = "quarantine_size_mb=4:malloc_context_size=5:detect_stack_use_after_return=0"
+FAST_SANITIZER = "quarantine_size_mb=4:malloc_context_size=1:detect_stack_use_after_return=0"
 LAST_PART = 0.2  # of a run: new coverage in it says that the run was too short
 
 
@@ -76,8 +76,8 @@ def run(program, target, folder, seconds):
         f"-rss_limit_mb={MEMORY_MB}",
         f"-malloc_limit_mb={ONE_BLOCK_MB}",
         "-print_final_stats=1",
-        "-use_value_profile=0",
         "-reload=0",
+        "-entropic=0",  # a tenth faster
     ]
     words = folder / "words.dict"
     if words.stat().st_size > 0:  # libFuzzer refuses an empty one

@@ -13,7 +13,12 @@
 #define ISOCHRON_COUNTS_MEMORY 1
 #endif
 #ifdef ISOCHRON_COUNTS_MEMORY
-#include <sanitizer/allocator_interface.h>
+// GCC does not come with <sanitizer/allocator_interface.h>.
+extern "C" {
+int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void*, std::size_t),
+                                              void (*on_free)(const volatile void*));
+std::size_t __sanitizer_get_allocated_size(const volatile void*);
+}
 #endif
 
 namespace isochron::fuzz {
@@ -32,7 +37,7 @@ void on_malloc(const volatile void*, std::size_t size) {
 
 void on_free(const volatile void* block) {
   if (block != nullptr && counts.load(std::memory_order_relaxed))
-    held -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(const_cast<const void*>(block)));
+    held -= static_cast<std::int64_t>(__sanitizer_get_allocated_size(block));
 }
 
 #endif

@@ -78,7 +78,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"PLY", with_gzip({".ply"}), triangles | lines | arrays, read_ply, write_ply},
       {"STL", with_gzip({".stl"}), triangles | corners, read_stl, write_stl},
       {"Wavefront OBJ", with_gzip({".obj"}), triangles | lines, read_obj, write_obj},
-      {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh},
+      {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh, {}, gmsh_array_name},
       {"CARP",
        with_gzip({".elem", ".pts", ".lon"}),
        all_cells,
