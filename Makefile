@@ -6,9 +6,11 @@ PREFIX ?= /usr/local
 # The interpreter that `make python` builds for, and the environment that it installs into.
 PYTHON ?= /usr/bin/python3
 VENV ?= .venv
+# How long `make fuzz` takes.
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: coverage mutants help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-modules asan tsan bare cuda tidy install python wheel clean
+.PHONY: coverage mutants help build-python setup-bare setup setup-test setup-dev build demo test format check-format check-modules asan tsan bare fuzz cuda tidy install python wheel clean
 
 help:  ## show this
 	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -56,6 +58,12 @@ mutants: setup-bare  ## change the updates, the plan and the checks in 300 place
 cuda:
 	cmake --preset $@
 	cmake --build --preset $@
+
+fuzz:  ## fuzz all readers and parsers for MINUTES (10): a table, and what was found is kept in out/fuzz
+	@$(SETUP) build fuzz
+	cmake --preset $@
+	cmake --build --preset $@
+	scripts/fuzz.py --minutes $(MINUTES)
 
 format: setup-dev  ## format all sources
 	scripts/format.sh

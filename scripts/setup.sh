@@ -14,6 +14,7 @@
 #   pytest  what the Python module and its examples are tested with, and meshio, which must read our files
 #   mpi     OpenMPI, for meshes that outgrow one machine
 #   dev     compiler cache, formatter, linter, and clang for the thread sanitizer
+#   fuzz    clang with libFuzzer, for `make fuzz`
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
 set -euo pipefail
@@ -30,6 +31,7 @@ declare -A packages=(
   [pytest]="python3-pytest python3-matplotlib python3-scikit-fmm python3-meshio"
   [mpi]="libopenmpi-dev openmpi-bin"
   [dev]="ccache clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
+  [fuzz]="clang-16 libclang-rt-16-dev"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev libeigen3-dev python3-scikit-fmm"
 )
@@ -74,7 +76,7 @@ for group in "${@:-build vtk metis cgal netgen viewer python mpi}"; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, python, pytest, mpi, dev, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, python, pytest, mpi, dev, fuzz, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
     if [[ $name == viewer ]]; then

@@ -12,20 +12,6 @@ using ::testing::HasSubstr;
 const std::vector<float> corner_points{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
 const std::vector<std::int32_t> two_triangles{0, 1, 2, 0, 2, 3};
 
-std::string base64(const std::string& bytes) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t bits = 0;
-    for (std::size_t k = 0; k < 3; ++k)
-      bits = bits << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    for (std::size_t k = 0; k < 4; ++k)
-      text += i + k > bytes.size() ? '=' : alphabet[bits >> (18U - 6U * static_cast<unsigned>(k)) & 63U];
-    if (i % 9 == 0) text += "\n";
-  }
-  return text;
-}
-
 /// The text of values in one of GIFTI's encodings.
 template <class T>
 std::string encoded(const std::vector<T>& values, const std::string& how, Encoding e) {

@@ -57,6 +57,21 @@ inline std::string zipped(const std::string& bytes, Packed how = Packed::zlib) {
   return packed;
 }
 
+/// With line ends in it, as some programs write them.
+inline std::string base64(const std::string& bytes) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t bits = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      bits = bits << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k)
+      text += i + k > bytes.size() ? '=' : alphabet[bits >> (18U - 6U * static_cast<unsigned>(k)) & 63U];
+    if (i % 9 == 0) text += "\n";
+  }
+  return text;
+}
+
 /// A grid of 4 × 3 × 2 voxels of different sizes in an oblique, left-handed frame.
 inline ImageGrid oblique_grid() {
   ImageGrid grid;

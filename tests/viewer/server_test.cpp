@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "apps/viewer/server/access.h"
 #include "apps/viewer/server/connections.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/http.h"

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "apps/viewer/server/http.h"
+#include "apps/viewer/server/access.h"
 #include "apps/viewer/server/wire.h"
 #include "isochron/error.h"
 

@@ -1,7 +1,6 @@
 // The routes. Only this file and the listener know cpp-httplib.
 #include "apps/viewer/server/http.h"
 
-#include <array>
 #include <atomic>
 #include <charconv>
 #include <chrono>
@@ -13,6 +12,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "apps/viewer/server/access.h"
 #include "apps/viewer/server/embedded.h"
 #include "apps/viewer/server/events.h"
 #include "apps/viewer/server/fields.h"
@@ -203,32 +203,6 @@ const EmbeddedFile* find_static(std::string_view path) {
 }
 
 }  // namespace
-
-std::string make_token() {
-  std::array<std::uint8_t, 16> bytes{};
-  if (::getentropy(bytes.data(), bytes.size()) != 0)
-    throw RuntimeError("the system gives no random numbers (the page could not be kept private); try again");
-  std::string token;
-  for (const std::uint8_t byte : bytes) token += fmt::format("{:02x}", byte);
-  return token;
-}
-
-bool same_token(std::string_view given, std::string_view token) {
-  if (given.size() != token.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < token.size(); ++i)
-    difference |= static_cast<unsigned char>(given[i]) ^ static_cast<unsigned char>(token[i]);
-  return difference == 0;
-}
-
-bool own_host(std::string_view host, int port) {
-  return host == fmt::format("127.0.0.1:{}", port) || host == fmt::format("localhost:{}", port);
-}
-
-bool own_origin(std::string_view origin, int port) {
-  constexpr std::string_view scheme = "http://";
-  return origin.empty() || (origin.starts_with(scheme) && own_host(origin.substr(scheme.size()), port));
-}
 
 class Server::Engine {
  public:

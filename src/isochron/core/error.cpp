@@ -14,8 +14,12 @@ std::optional<Kind> first_of(const Message& message) {
   return std::nullopt;
 }
 
+/// One line, whatever is in the names and words that it quotes.
 std::string behind_file(const std::string& file, const std::string& text) {
-  return file.empty() ? text : file + ": " + text;
+  std::string line = file.empty() ? text : file + ": " + text;
+  for (char& c : line)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  return line;
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ constexpr std::array<std::int8_t, 256> base64_values() {
 }
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
+constexpr std::size_t zlib_bytes = std::size_t{1} << 17;  // its own buffer
 constexpr std::size_t longest_word = std::size_t{1} << 28;
 
 }  // namespace
@@ -108,7 +109,7 @@ FileBytes::FileBytes(const std::filesystem::path& path) {
   const std::size_t known = error ? 0 : static_cast<std::size_t>(size);
   const std::unique_ptr<gzFile_s, decltype(&gzclose_r)> file(gzopen(path.c_str(), "rb"), gzclose_r);
   if (!file) unreadable(path, std::strerror(errno));
-  gzbuffer(file.get(), 1 << 17);
+  gzbuffer(file.get(), static_cast<unsigned>(error ? zlib_bytes : std::clamp<std::size_t>(known, 4096, zlib_bytes)));
   const bool packed = gzdirect(file.get()) == 0;
   // One more than is allowed, or than a plain file has, so that it is seen without growing.
   const std::uint64_t limit = packed ? UnpackLimit::left() : std::numeric_limits<std::uint64_t>::max();
@@ -142,15 +143,17 @@ void FileBytes::resize(std::size_t capacity) {
   data_.reset(static_cast<char*>(grown));
 }
 
-ByteReader::ByteReader(const std::filesystem::path& path) : path_(path), buffer_(chunk_bytes) {
+ByteReader::ByteReader(const std::filesystem::path& path) : path_(path) {
   require_file(path);
   std::error_code error;
   const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
   file_ = gzopen(path.c_str(), "rb");
   if (file_ == nullptr) bad_file(path, "cannot be opened ({}); check its permissions", std::strerror(errno));
-  gzbuffer(file_, 1 << 17);
+  const std::uint64_t known = error ? chunk_bytes : std::max<std::uint64_t>(file_bytes, 4096);
+  gzbuffer(file_, static_cast<unsigned>(std::min<std::uint64_t>(known, zlib_bytes)));
   packed_ = gzdirect(file_) == 0;
   max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
+  buffer_.resize(std::min<std::uint64_t>(known, chunk_bytes));  // small files have small buffers
 }
 
 ByteReader::~ByteReader() {

@@ -1,7 +1,9 @@
 #include "isochron/io.h"
 
 #include <cerrno>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -28,7 +30,8 @@ enum MeshHolds : unsigned {
   all_cells = 7,
   arrays = 8,
   everything = 15,
-  one_kind = 16  // triangles only where there are no tetrahedra
+  one_kind = 16,  // triangles only where there are no tetrahedra
+  corners = 32    // points only as corners of cells
 };
 
 struct MeshCodec {
@@ -73,9 +76,9 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"VTK surface in pieces", {".pvtp"}, triangles | lines | arrays, read_mesh_pieces, nullptr},
       {"VTK legacy", with_gzip({".vtk"}), everything, read_legacy_vtk, write_legacy_vtk},
       {"PLY", with_gzip({".ply"}), triangles | lines | arrays, read_ply, write_ply},
-      {"STL", with_gzip({".stl"}), triangles, read_stl, write_stl},
+      {"STL", with_gzip({".stl"}), triangles | corners, read_stl, write_stl},
       {"Wavefront OBJ", with_gzip({".obj"}), triangles | lines, read_obj, write_obj},
-      {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh},
+      {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh, {}, gmsh_array_name},
       {"CARP",
        with_gzip({".elem", ".pts", ".lon"}),
        all_cells,
@@ -94,7 +97,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
       freesurfer_codec(),
-      {"MRtrix tracks", {".tck"}, lines, read_tck, write_tck},
+      {"MRtrix tracks", {".tck"}, lines | corners, read_tck, write_tck},
       {"TrackVis tracks", {".trk"}, lines, read_trk, nullptr},
   };
   return table;
@@ -179,7 +182,7 @@ using ImageReader = Image (*)(const fs::path&);
 using ImageWriter = void (*)(const OutputFile&, const Image&);
 
 enum class Holds { one_array, all_arrays };
-enum class SaysPlace { yes, no };
+enum class SaysPlace { yes, in_singles, no };
 
 struct ImageCodec {
   std::string name;
@@ -192,14 +195,14 @@ struct ImageCodec {
 
 const std::vector<ImageCodec>& image_codecs() {
   static const std::vector<ImageCodec> table{
-      {"NIfTI", {".nii", ".nii.gz"}, Holds::one_array, read_nifti, write_nifti},
+      {"NIfTI", {".nii", ".nii.gz"}, Holds::one_array, read_nifti, write_nifti, SaysPlace::in_singles},
       {"NIfTI, two files", {".hdr", ".img", ".hdr.gz", ".img.gz"}, Holds::one_array, read_nifti, nullptr},
       {"NRRD", {".nrrd"}, Holds::one_array, read_nrrd, write_nrrd},
       {"NRRD, two files", {".nhdr"}, Holds::one_array, read_nrrd, nullptr},
       {"VTK image", {".vti"}, Holds::all_arrays, read_vti, write_vti},
       {"VTK image in pieces", {".pvti"}, Holds::all_arrays, read_image_pieces, nullptr},
       {"NumPy array", {".npy", ".npy.gz"}, Holds::one_array, read_npy_image, write_npy_image, SaysPlace::no},
-      {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh},
+      {"FreeSurfer volume", {".mgz", ".mgh"}, Holds::one_array, read_mgh, write_mgh, SaysPlace::in_singles},
   };
   return table;
 }
@@ -233,6 +236,22 @@ const ImageCodec& writable_image_codec(const fs::path& path) {
 void check_image(const fs::path& path, const Image& image) {
   with_file(path, [&] { check_grid(image.grid, "the image"); });
   check_arrays(path, image.data, image.grid.voxel_count(), "voxels", "image");
+}
+
+/// Steps and places that single precision does not hold would come back as nothing, or as infinity.
+void check_place_held(const fs::path& path, const ImageCodec& codec, const ImageGrid& grid) {
+  if (codec.place != SaysPlace::in_singles) return;
+  const auto largest = [](const Vec3d& v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); };
+  const auto fits = [](double number) { return number < std::numeric_limits<float>::max() / 2; };
+  const Vec3d end{1.0 * grid.shape[0], 1.0 * grid.shape[1], 1.0 * grid.shape[2]};
+  bool good = fits(largest(grid.origin)) && fits(largest(grid.position(end)));
+  for (const Vec3d& axis : grid.axes)
+    good = good && fits(largest(axis)) && largest(axis) > std::numeric_limits<float>::min();
+  if (!good)
+    throw UsageError(codec.name +
+                         " files keep the place of voxels in single precision (that of these is too far, or their "
+                         "size too large or too small for it); change the unit, or write .nrrd or .vti",
+                     path.string());
 }
 
 void check_arrays_held(const fs::path& path, const ImageCodec& codec, const Image& image) {
@@ -273,6 +292,8 @@ Dataset read_dataset(const fs::path& path) {
   const bool by_content = find_mesh_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
   const MeshCodec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
   Dataset result = within_memory(path, [&] { return codec.read(path); });
+  for (DataArrays* data : {&result.point_data, &result.triangles.data, &result.tets.data, &result.line_data})
+    make_names_printable(*data);
   validate(path, result);
   return result;
 }
@@ -320,6 +341,10 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
   for (const PlacedArrays& at : arrays_by_place(dataset)) present |= at.any ? at.cells : 0;
   const unsigned kept = present & codec.holds;
   const unsigned elements = present & (triangles | tets);
+  if (present == 0 && (codec.holds & corners) != 0)
+    throw UsageError(codec.name + " files hold points only as corners of cells (there are no cells); choose another " +
+                         "extension, for example .vtk",
+                     path.string());
   if (present == 0 || (kept != 0 && elements == (kept & elements))) return;
   throw UsageError(
       fmt::format(
@@ -390,7 +415,7 @@ bool holds_many_arrays(const fs::path& path) {
 
 bool says_place(const fs::path& path) {
   const ImageCodec* codec = find_image_codec(path);
-  return codec != nullptr && codec->place == SaysPlace::yes;
+  return codec != nullptr && codec->place != SaysPlace::no;
 }
 
 Image read_image(const fs::path& path) {
@@ -400,6 +425,7 @@ Image read_image(const fs::path& path) {
     bad_file(path, "unknown extension '{}' (it tells the format of an image); use one of {}",
              FileName(path).full_extension(), join_text(extensions_where([](const ImageCodec&) { return true; }), " "));
   Image image = within_memory(path, [&] { return codec->read(path); });
+  make_names_printable(image.data);
   check_image(path, image);
   return image;
 }
@@ -428,6 +454,7 @@ void write_image(const OutputFile& file, const Image& image) {
   const ImageCodec& codec = writable_image_codec(file.target);
   check_image(file.target, image);
   check_arrays_held(file.target, codec, image);
+  check_place_held(file.target, codec, image.grid);
   codec.write(file, image);
 }
 

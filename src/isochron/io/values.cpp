@@ -107,6 +107,20 @@ void add_named(DataArrays& data, DataArray array, const std::string& fallback) {
   data.set(std::move(array));
 }
 
+void make_names_printable(DataArrays& data) {
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; };
+  const auto printable = [&](const DataArray& array) {
+    return std::none_of(array.name.begin(), array.name.end(), control);
+  };
+  if (std::all_of(data.all().begin(), data.all().end(), printable)) return;
+  DataArrays result;
+  for (DataArray& array : data.all()) {
+    std::replace_if(array.name.begin(), array.name.end(), control, '?');
+    add_named(result, std::move(array), "array");
+  }
+  data = std::move(result);
+}
+
 std::size_t JoinedArray::value_count() const {
   std::size_t tuples = 0;
   for (const Part& part : parts) tuples += part.tuples;

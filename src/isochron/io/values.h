@@ -163,6 +163,9 @@ void check_arrays(const std::filesystem::path& path, const DataArrays& arrays, s
 /// Adds the array under its name, under `fallback` if it has none, or with a number behind if the name is taken.
 void add_named(DataArrays& data, DataArray array, const std::string& fallback);
 
+/// Control characters in the names become question marks: names are shown, and no text format could hold them.
+void make_names_printable(DataArrays& data);
+
 /// Some bytes of a file and the order that their numbers have.
 class BinaryHeader {
  public:

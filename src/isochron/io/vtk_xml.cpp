@@ -22,9 +22,10 @@ class ByteSource {
     return result;
   }
   std::string peek(std::size_t bytes) const { return decoded(text_.substr(0, length_of(bytes)), bytes); }
-  /// Whether base64 ends behind the next bytes, however many follow.
+  /// Whether base64 ends behind the next bytes, however many follow. It may also end one byte later in the same group.
   [[nodiscard]] bool ends_behind(std::size_t bytes) const {
-    return !base64_ || text_.substr(0, length_of(bytes)).find('=') != std::string_view::npos;
+    const std::string_view filling = bytes % 3 == 1 ? "==" : "=";
+    return !base64_ || (bytes % 3 != 0 && text_.substr(0, length_of(bytes)).ends_with(filling));
   }
 
  private:

@@ -40,6 +40,8 @@ Dataset read_gifti(const std::filesystem::path& path);
 /// "gmsh:geometrical".
 Dataset read_gmsh(const std::filesystem::path& path);
 void write_gmsh(std::span<const OutputFile> files, const Dataset& dataset);
+/// Like `carp_array_name`.
+std::string gmsh_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array);
 
 /// Legacy VTK files (.vtk): POLYDATA and UNSTRUCTURED_GRID, text and binary, versions 1 to 5.1. Scalars, vectors,
 /// normals, tensors (9 components), colours (unsigned char) and field arrays are kept; strings are left out.

@@ -58,6 +58,14 @@ using enum CellKind;
 constexpr const char* physical_name = "gmsh:physical";
 constexpr const char* geometrical_name = "gmsh:geometrical";
 
+/// Names stand between quotes, and there is no way to write one.
+std::string name_in_quotes(const DataArray& array) {
+  std::string name = array.name;
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '"'; }, '_');
+  return name;
+}
+
 struct GmshElement {
   int vtk_kind = 0;
   std::size_t corners = 0;  // they come first; what follows them curves the element
@@ -542,10 +550,7 @@ class GmshWriter {
   }
 
   void write_data_header(std::string_view section, const DataArray& array, std::size_t rows) {
-    std::string name = array.name;
-    std::replace_if(
-        name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '"'; }, '_');
-    out_.print("${}\n1\n\"{}\"\n1\n0\n3\n0\n{}\n{}\n", section, name, array.components, rows);
+    out_.print("${}\n1\n\"{}\"\n1\n0\n3\n0\n{}\n{}\n", section, name_in_quotes(array), array.components, rows);
   }
 
   void write_row(std::size_t number, const DataArray& array, std::size_t tuple) {
@@ -606,5 +611,7 @@ Dataset read_gmsh(const std::filesystem::path& path) {
 }
 
 void write_gmsh(std::span<const OutputFile> files, const Dataset& dataset) { GmshWriter(files[0], dataset).write(); }
+
+std::string gmsh_array_name(ArrayPlace, const DataArrays&, const DataArray& array) { return name_in_quotes(array); }
 
 }  // namespace isochron

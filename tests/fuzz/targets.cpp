@@ -1,0 +1,48 @@
+#include "fuzz/targets.h"
+
+#include <algorithm>
+
+#include "fuzz/memory.h"
+#include "isochron/error.h"
+#include "isochron/io/bytes.h"
+
+namespace isochron::fuzz {
+namespace {
+
+constexpr std::size_t max_unpacked = std::size_t{1} << 18;
+/// What readers and writers take whatever the size: buffers of files, and those of zlib.
+constexpr std::size_t constant_memory = std::size_t{4} << 20;
+
+void check_message(const std::string& message) {
+  const bool one_line =
+      std::none_of(message.begin(), message.end(), [](char c) { return static_cast<unsigned char>(c) < ' '; });
+  require(!message.empty() && one_line, "the message is not one line: " + message);
+}
+
+}  // namespace
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = [] {
+    std::vector<Target> result;
+    for (const auto& some : {mesh_targets(), image_targets(), table_targets(), text_targets()})
+      result.insert(result.end(), some.begin(), some.end());
+    return result;
+  }();
+  return all;
+}
+
+void run(const Target& target, std::string_view input) {
+  const UnpackLimit limit(max_unpacked);
+  MemoryCount memory;
+  try {
+    target.work(input);
+  } catch (const Error& error) {
+    check_message(error.what());
+    require(error.kind() == ErrorKind::input || error.kind() == ErrorKind::usage,
+            std::string("an error of another kind: ") + error.what());
+  }
+  require(memory.peak() <= 4 * (input.size() + max_unpacked) + constant_memory,
+          "took " + std::to_string(memory.peak()) + " bytes for " + std::to_string(input.size()));
+}
+
+}  // namespace isochron::fuzz
