@@ -166,8 +166,10 @@ class Run {
         worker.killed = true;
         ::kill(worker.process, SIGKILL);
       } else if (out_of_time && !worker.killed) {
+        if (worker.current && now - worker.since > std::chrono::seconds(10))
+          note_failure(fmt::format("case {}: had not ended after {:.0f} s", arguments_.first + *worker.current,
+                                   std::chrono::duration<double>(now - worker.since).count()));
         worker.killed = ended_ = true;
-        worker.current.reset();
         ::kill(worker.process, SIGKILL);
       }
     }

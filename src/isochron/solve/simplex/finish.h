@@ -97,8 +97,8 @@ class LabelSpreader {
   [[nodiscard]] LabelMix mix(std::uint32_t v) { return labels_.mix(v); }
   void give(std::uint32_t v, const LabelMix& mix) { labels_.give(v, mix); }
 
-  /// Only zero-length edges leave a reached vertex without anyone upwind: it shares its neighbour's time and source,
-  /// and so do those behind it.
+  /// Only edges that take no time, or so little that it is lost in rounding, leave a reached vertex without anyone
+  /// upwind: it shares its neighbour's time and source, and so do those behind it.
   void adopt() {
     for (bool changed = !labels_.alone().empty(); changed;) {
       changed = false;
@@ -106,6 +106,7 @@ class LabelSpreader {
         for (std::size_t a = 0; a < record.corner.size(); ++a)
           for (std::size_t b = 0; b < record.corner.size(); ++b)
             if (share_label(record.vertex(static_cast<int>(a)), record.vertex(static_cast<int>(b)))) changed = true;
+      if (!changed) changed = adopt_from_later();
     }
   }
 
@@ -135,6 +136,28 @@ class LabelSpreader {
       return false;
     give(to, mix(from));
     return true;
+  }
+
+  /// Rounding can make a vertex earlier than all its neighbours, and virtual elements have others: the first of those
+  /// that have a label gives it.
+  bool adopt_from_later() {
+    for (const std::uint32_t v : labels_.alone()) {
+      if (mix(v).first >= 0 || !reached(v)) continue;
+      std::uint32_t first = v;
+      const auto consider = [&](std::uint32_t from) {
+        if (mix(from).first >= 0 && (first == v || relax_.times().load(from) < relax_.times().load(first)))
+          first = from;
+      };
+      for (const std::uint32_t incidence : relax_.problem().adjacency.at(VertexId(v)))
+        for (std::size_t c = 0; c < relax_.problem().elements[incidence >> 2].corner.size(); ++c)
+          consider(relax_.problem().elements[incidence >> 2].vertex(static_cast<int>(c)));
+      const auto pulled = relax_.pull_with_weights(v);
+      for (int k = 0; k < pulled.count; ++k) consider(pulled.vertex[k]);
+      if (first == v) continue;
+      give(v, mix(first));
+      return true;
+    }
+    return false;
   }
 
   const Relax& relax_;
