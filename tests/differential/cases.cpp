@@ -299,7 +299,8 @@ class MeshMaker {
 
   void repeat_elements(Mesh& mesh) {
     note("repeated elements");
-    for (std::size_t n = dice_.number(1, 5); n > 0; --n) mesh.elements.push_back(Element(mesh.elements[any_element(mesh)]));
+    for (std::size_t n = dice_.number(1, 5); n > 0; --n)
+      mesh.elements.push_back(Element(mesh.elements[any_element(mesh)]));
   }
 
   void repeat_corners(Mesh& mesh) {
@@ -415,7 +416,8 @@ class MetricMaker {
  private:
   /// Of the largest to the smallest speed, up to 10 to the power `most`. Long ratios make long stencils on images.
   double ratio(double most) {
-    const double power = dice_.chance(0.3) ? dice_.uniform(0, image_ ? std::min(most, 2.5) : most) : dice_.uniform(0, 1);
+    const double power =
+        dice_.chance(0.3) ? dice_.uniform(0, image_ ? std::min(most, 2.5) : most) : dice_.uniform(0, 1);
     features_.push_back(fmt::format("ratio {:.1e}", std::pow(10, power)));
     return std::pow(10, power);
   }
@@ -512,7 +514,8 @@ double usual_time(const MaskedImage& image, const Metric& metric) {
 template <int Corners>
 VertexId source_vertex(Dice& dice, const SimplexMesh<Corners>& mesh, const Metric& metric) {
   std::size_t e = dice.number(0, mesh.element_count() - 1);
-  for (int trial = 0; trial < 20 && !metric.conducts(ElementId(e)); ++trial) e = dice.number(0, mesh.element_count() - 1);
+  for (int trial = 0; trial < 20 && !metric.conducts(ElementId(e)); ++trial)
+    e = dice.number(0, mesh.element_count() - 1);
   return mesh.elements[e][dice.number(0, Corners - 1)];
 }
 VertexId source_vertex(Dice& dice, const MaskedImage& image, const Metric&) {
@@ -543,7 +546,7 @@ Vec3d source_point(Dice& dice, const MaskedImage& image) {
 
 template <int Corners>
 void add_level_set(Dice& dice, const SimplexMesh<Corners>& mesh, std::vector<std::string>& features, Sources& sources) {
-  if (!dice.chance(0.06)) return;
+  if (!dice.chance(0.02)) return;
   features.emplace_back("level set");
   const Vec3d direction = dice.direction(), through = source_point(dice, mesh);
   for (const Vec3d& p : mesh.points) sources.level_set.push_back(dot(p - through, direction));

@@ -26,11 +26,11 @@ struct Case {
   Metric metric;
   Sources sources;
   SourceInit source_init = SourceInit::plain;
-  ObtuseSplit obtuse = ObtuseSplit::none;          ///< of meshes
-  GridScheme scheme = GridScheme::adaptive;        ///< of images
-  int order = 1;                                   ///< of images
-  std::string kind;                                ///< "triangles", "tetrahedra", "image"
-  std::vector<std::string> features;               ///< what was done to it: "grid", "needles", "slow elements", …
+  ObtuseSplit obtuse = ObtuseSplit::none;    ///< of meshes
+  GridScheme scheme = GridScheme::adaptive;  ///< of images
+  int order = 1;                             ///< of images
+  std::string kind;                          ///< "triangles", "tetrahedra", "image"
+  std::vector<std::string> features;         ///< what was done to it: "grid", "needles", "slow elements", …
 
   [[nodiscard]] std::size_t vertex_count() const;
   [[nodiscard]] std::string description() const;  ///< in one line

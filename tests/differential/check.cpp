@@ -1,12 +1,16 @@
 #include "differential/check.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <functional>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
 #include <optional>
 #include <regex>
+#include <stop_token>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,8 +26,27 @@ namespace isochron::test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-/// What a case may take, all of its solves together.
-constexpr std::chrono::seconds max_time_of_case{10};
+/// What a case may take, all of its solves together. Where edge times differ by millions of times a schedule may go
+/// round for minutes before it gives up: it is stopped then, and counted.
+constexpr std::chrono::seconds max_time_of_case{5};
+
+/// Cancels the solves of a case when its time is over.
+class Deadline {
+ public:
+  Deadline()
+      : watch_([this](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any().wait_for(lock, stop, max_time_of_case, [] { return false; });
+          if (!stop.stop_requested()) passed_ = true;
+        }) {}
+
+  [[nodiscard]] const std::atomic<bool>* passed() const { return &passed_; }
+
+ private:
+  std::atomic<bool> passed_{false};
+  std::jthread watch_;  ///< last: it uses the rest
+};
 
 /// How one solve is done.
 struct Attempt {
@@ -73,6 +96,8 @@ class Attempts {
     if (way.threads > 1) {
       if (!chance(0.02)) return;
       way.threads = random_.uniform() < 0.5 ? 2 : 4;
+    } else if (way.method != Method::banded && !chance(0.5)) {
+      return;
     }
     Attempt attempt{name_of(way), options_for(way)};
     set_problem(attempt.options);
@@ -92,8 +117,7 @@ class Attempts {
   void add_mesh(int corners) {
     for (const Way& way : cpu_ways()) add(way);
     if (request_.devices != Devices::gpu) return;
-    for (const Way& way : ways_on(Where::cuda, corners, problem_.obtuse))
-      if (chance(0.25)) add(way);
+    for (const Way& way : ways_on(Where::cuda, corners, problem_.obtuse)) add(way);
   }
   void add_image() {
     const bool adaptive = problem_.scheme == GridScheme::adaptive;
@@ -146,14 +170,10 @@ class Checker {
   Checker(const Case& problem, const CheckRequest& request) : problem_(problem), request_(request) {}
 
   Findings run() {
-    const auto began = std::chrono::steady_clock::now();
     count(problem_.kind + ": cases");
     find_reference();
     const Attempts attempts(problem_, request_);
     for (const Attempt& attempt : attempts.all()) check(attempt);
-    const auto took = std::chrono::steady_clock::now() - began;
-    if (took > max_time_of_case)
-      fail("all", fmt::format("took {:.1f} s", std::chrono::duration<double>(took).count()));
     if (failures_ > 0)
       findings_.failures.push_back(fmt::format("case {}: {}{} [{}]", problem_.index, first_failure_,
                                                failures_ > 1 ? fmt::format(" (and {} more)", failures_ - 1) : "",
@@ -178,12 +198,15 @@ class Checker {
     }
   }
 
-  void check(const Attempt& attempt) {
+  void check(Attempt attempt) {
+    attempt.options.progress.cancel = deadline_.passed();
     try {
       const Arrival arrival = run_attempt(problem_, attempt);
       if (attempt.options.precision == Precision::double_) note_outcome(attempt, "");
       if (!refused_sources_.empty()) return fail(attempt.name, "solved what should be refused: " + refused_sources_);
       check_arrival(attempt, arrival);
+    } catch (const Cancelled&) {
+      count(fmt::format("stopped after {} s: {}", max_time_of_case.count(), attempt.name));
     } catch (const InputError& error) {
       count(fmt::format("refused: {}", without_numbers(error.what())));
       if (attempt.options.precision == Precision::double_) note_outcome(attempt, error.what());
@@ -203,16 +226,31 @@ class Checker {
   void check_arrival(const Attempt& attempt, const Arrival& arrival) {
     count(problem_.kind + ": solves");
     if (arrival.times.size() != problem_.vertex_count()) return fail(attempt.name, "has another number of times");
-    if (!arrival.converged) return count("not converged: " + attempt.name);
     if (!arrival.residual) return fail(attempt.name, "was not verified");
-    if (!arrival.residual->settled())
-      fail(attempt.name, fmt::format("has residual {:.3g} at vertex {}", arrival.residual->worst,
-                                     arrival.residual->worst_vertex.value));
-    if (!arrival.residual->not_too_early())
-      fail(attempt.name, fmt::format("is too early by a share of {:.3g} at vertex {}", arrival.residual->share_below,
-                                     arrival.residual->vertex_below.value));
-    check_labels(attempt, arrival);
-    if (reference_) compare(attempt, arrival);
+    if (arrival.residual->passed() && arrival.converged) {
+      check_labels(attempt, arrival);
+      if (reference_) compare(attempt, arrival);
+    } else if (arrival.converged) {
+      fail(attempt.name, "says that it has converged, but its check has failed");
+    } else {
+      count_not_converged(attempt, arrival);
+    }
+  }
+
+  /// The answer says that it is not to be trusted; how far off is it?
+  void count_not_converged(const Attempt& attempt, const Arrival& arrival) {
+    const Residual& residual = *arrival.residual;
+    const char* why = residual.passed()                       ? "gave up"
+                      : residual.settled()                    ? "too early"
+                      : residual.worst < 100 * residual.limit ? "residual up to 100 limits"
+                                                              : "larger residual";
+    const char* truth = !reference_ ? "" : worst_share(arrival).share > 1 ? ", times are wrong" : ", times are right";
+    count(fmt::format("not converged: {}, {}, {}{}", problem_.kind, isochron::name_of(arrival.precision), why, truth));
+    if (!residual.settled() || residual.passed() || !reference_) return;
+    const std::size_t v = residual.vertex_below.index();
+    if (arrival.times[v] >= reference_->times[v] - 1e-4 * (reference_->times[v] - reference_->base))
+      fail(attempt.name, fmt::format("is said to be too early by a share of {:.3g} at vertex {}, but is not",
+                                     residual.share_below, v));
   }
 
   void check_labels(const Attempt& attempt, const Arrival& arrival) {
@@ -225,8 +263,8 @@ class Checker {
       const bool labelled =
           arrival.source[v] >= 0 && arrival.source[v] < static_cast<std::int32_t>(problem_.sources.count());
       if (labelled != here || (!here && arrival.source[v] != -1))
-        return fail(attempt.name, fmt::format("vertex {} with time {} has source {}", v, arrival.times[v],
-                                              arrival.source[v]));
+        return fail(attempt.name,
+                    fmt::format("vertex {} with time {} has source {}", v, arrival.times[v], arrival.source[v]));
     }
     if (reached != arrival.reached || reached + arrival.unreached != arrival.times.size())
       fail(attempt.name, "counts the reached vertices wrongly");
@@ -244,28 +282,41 @@ class Checker {
     return *known;
   }
 
-  void compare(const Attempt& attempt, const Arrival& arrival) {
+  /// The largest difference over what is allowed, and where.
+  struct WorstShare {
+    double share = 0;
+    std::size_t vertex = 0;
+    double allowed = 0;
+  };
+  WorstShare worst_share(const Arrival& arrival) {
     const FixedPoint::Bounds& allowed = bounds(arrival.precision);
-    double worst = 0;
-    std::size_t at = 0;
+    WorstShare worst;
     for (std::size_t v = 0; v < arrival.times.size(); ++v) {
       const double time = arrival.times[v], wanted = reference_->times[v];
       if (time == wanted) continue;
       const double limit = time > wanted ? allowed.late[v] : allowed.early[v];
       const double share = (time < infinity) == (wanted < infinity) ? std::abs(time - wanted) / limit : infinity;
-      if (share > worst) worst = share, at = v;
+      if (share > worst.share) worst = {share, v, limit};
     }
+    return worst;
+  }
+
+  void compare(const Attempt& attempt, const Arrival& arrival) {
+    const WorstShare worst = worst_share(arrival);
     count(fmt::format("difference over what is allowed, {}: {}", isochron::name_of(arrival.precision),
-                      worst <= 0.01 ? "up to 0.01" : worst <= 0.1 ? "up to 0.1" : worst <= 1 ? "up to 1" : "above 1"));
-    if (worst > 1)
-      fail(attempt.name, fmt::format("vertex {} has time {:.9g}, not {:.9g} (difference {:.3g}, allowed {:.3g})", at,
-                                     arrival.times[at], reference_->times[at],
-                                     arrival.times[at] - reference_->times[at],
-                                     arrival.times[at] > reference_->times[at] ? allowed.late[at] : allowed.early[at]));
+                      worst.share <= 0.01  ? "up to 0.01"
+                      : worst.share <= 0.1 ? "up to 0.1"
+                      : worst.share <= 1   ? "up to 1"
+                                           : "above 1"));
+    if (worst.share <= 1) return;
+    const double time = arrival.times[worst.vertex], wanted = reference_->times[worst.vertex];
+    fail(attempt.name, fmt::format("vertex {} has time {:.9g}, not {:.9g} (difference {:.3g}, allowed {:.3g})",
+                                   worst.vertex, time, wanted, time - wanted, worst.allowed));
   }
 
   const Case& problem_;
   const CheckRequest& request_;
+  Deadline deadline_;
   Findings findings_;
   int failures_ = 0;
   std::string first_failure_;

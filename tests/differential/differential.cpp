@@ -27,7 +27,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr const char* usage = R"(Solves random problems in every way that applies and compares the answers with each other and with a plain
+constexpr const char* usage =
+    R"(Solves random problems in every way that applies and compares the answers with each other and with a plain
 reference, which is the fixed point of the same equations.
 
   differential [--cases N] [--seed S] [--first I] [--jobs J] [--seconds T] [--gpu] [--ranks] [--all-ways]
@@ -106,9 +107,9 @@ void work(const Arguments& arguments, std::uint64_t from, FILE* out) {
 struct Worker {
   pid_t process = -1;
   int pipe = -1;
-  std::string text;                           ///< a line that is not complete
-  std::optional<std::uint64_t> current;       ///< the case that it works on
-  Clock::time_point since = Clock::now();     ///< it began with that
+  std::string text;                        ///< a line that is not complete
+  std::optional<std::uint64_t> current;    ///< the case that it works on
+  Clock::time_point since = Clock::now();  ///< it began with that
   bool killed = false;
 };
 
@@ -160,8 +161,7 @@ class Run {
     const auto now = Clock::now();
     for (Worker& worker : workers_) {
       if (worker.pipe < 0) continue;
-      const bool out_of_time =
-          arguments_.seconds > 0 && now - began_ > std::chrono::seconds(arguments_.seconds);
+      const bool out_of_time = arguments_.seconds > 0 && now - began_ > std::chrono::seconds(arguments_.seconds);
       if (now - worker.since > max_time_of_case && worker.current && !worker.killed) {
         worker.killed = true;
         ::kill(worker.process, SIGKILL);
@@ -229,7 +229,8 @@ class Run {
     fmt::print("{}\n", text);
     if (text.substr(0, 5) == "case ")
       fmt::print("  repeat: differential --seed {} --first {} --cases 1 --jobs 1{}{}{}\n", arguments_.seed,
-                 std::strtoull(text.c_str() + 5, nullptr, 10), arguments_.request.devices == Devices::gpu ? " --gpu" : "",
+                 std::strtoull(text.c_str() + 5, nullptr, 10),
+                 arguments_.request.devices == Devices::gpu ? " --gpu" : "",
                  arguments_.request.ranks == Ranks::some ? " --ranks" : "",
                  arguments_.request.ways == Ways::all ? " --all-ways" : "");
     std::fflush(stdout);

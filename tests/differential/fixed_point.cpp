@@ -61,14 +61,15 @@ struct FaceRule {
       if (earliest.weights[i] > 0) result.share[result.count++] = {face[i], earliest.weights[i]};
     return result;
   }
-  /// Where the target is nearly in the face, its height is the root of a difference that is lost in rounding: of products
-  /// of two lengths, and of three in a tetrahedron, where the face's own area comes from such a difference too.
-  [[nodiscard]] double rounding(const Candidate&) const { return 2 * longest * thinness; }
-  [[nodiscard]] double fixed_rounding(const Candidate&) const { return inexact; }
+  /// Where the target is nearly in the face, its height is the root of a difference that is lost in rounding: of
+  /// products of two lengths, and of three in a tetrahedron, where the face's own area comes from such a difference
+  /// too.
+  [[nodiscard]] double rounding(const Candidate&) const { return 4 * longest * thinness; }
+  [[nodiscard]] double fixed_rounding(const Candidate&) const { return inexact * thinness; }
 };
 
-/// Upwind differences of a voxel: Σ weight max(0, u − m)² = 1, with m the earlier of two neighbours. With one term it is
-/// a step from a neighbour.
+/// Upwind differences of a voxel: Σ weight max(0, u − m)² = 1, with m the earlier of two neighbours. With one term it
+/// is a step from a neighbour.
 struct StencilRule {
   struct Term {
     double weight = 0;
@@ -165,7 +166,8 @@ class Solution {
         const double found = rule.candidate(times_).time;
         if (std::isnan(found)) return false;
         const double now = times_[rule.target];
-        const double least = now < infinity ? 1e-13 * problem_.edge[rule.target] + 4 * double_epsilon * std::abs(now) : 0;
+        const double least =
+            now < infinity ? 1e-13 * problem_.edge[rule.target] + 4 * double_epsilon * std::abs(now) : 0;
         if (found < now - least) lower(rule.target, found);
       }
     }
@@ -282,8 +284,7 @@ void add_virtual_elements(const SimplexMesh<Corners>& mesh, const Metric& metric
     rule.target = record.target;
     rule.face = record.face;
     rule.corner = placed_corners<Corners>(record.length);
-    for (const double length : record.length)
-      rule.longest = std::max(rule.longest, std::sqrt(length) * prepared.unit);
+    for (const double length : record.length) rule.longest = std::max(rule.longest, std::sqrt(length) * prepared.unit);
     rule.inexact = 4 * std::sqrt(double_epsilon) * rule.longest;
     for (Vec3d& corner : rule.corner) corner = prepared.unit * corner;
     rule.set_thinness();
@@ -514,8 +515,7 @@ std::optional<FixedPoint> image_fixed_point(const MaskedImage& image, const Case
   for (std::size_t v = 0; v < image.grid.voxel_count(); ++v) {
     const auto [i, j, k] = image.grid.index(VertexId(v));
     const Vec3i at{static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)};
-    if (voxels.may_enter(at) &&
-        !add_voxel(voxels, image.grid, at, asked.metric.tensor(ElementId(v)), problem))
+    if (voxels.may_enter(at) && !add_voxel(voxels, image.grid, at, asked.metric.tensor(ElementId(v)), problem))
       return std::nullopt;
   }
   const std::vector<PlacedSource> placed = place_grid_sources(image.grid, cells, asked.sources);
@@ -539,7 +539,8 @@ FixedPoint::Bounds FixedPoint::bounds(const Exactness& exactness) const {
   };
   std::vector<double> rounding;
   for (const double time : times)
-    rounding.push_back(time < infinity ? 8 * exactness.epsilon * (time - base) + 8 * double_epsilon * std::abs(time) : 0);
+    rounding.push_back(time < infinity ? 8 * exactness.epsilon * (time - base) + 8 * double_epsilon * std::abs(time)
+                                       : 0);
 
   // An answer cannot be later than any of the candidates, up to its tolerance, so the smallest sum counts.
   Bounds result{std::vector<double>(times.size(), infinity), rounding};
@@ -554,8 +555,8 @@ FixedPoint::Bounds FixedPoint::bounds(const Exactness& exactness) const {
     if (settled) break;
   }
   // Too early is what comes from a candidate that is, so the largest counts. Times only fall while they are computed: a
-  // vertex has no error from those that have theirs from it, so that twice in the order of the times is enough.
-  for (int pass = 0; pass < 2; ++pass)
+  // vertex has no error from those that have theirs from it, so that a few passes in the order of the times are enough.
+  for (int pass = 0; pass < 8; ++pass)
     for (const Dependence& d : dependences) {
       double& early = result.early[d.vertex];
       early = std::max(early, rounding[d.vertex] + carried(d, result.early) - d.gap);

@@ -1,5 +1,5 @@
-// The times that a solver should find, by plain means: a queue ordered by time, all candidates of a vertex, no shortcuts.
-// It shares no update with the library: see `FaceMinimum` and the notes in fixed_point.cpp.
+// The times that a solver should find, by plain means: a queue ordered by time, all candidates of a vertex, no
+// shortcuts. It shares no update with the library: see `FaceMinimum` and the notes in fixed_point.cpp.
 #pragma once
 
 #include <optional>
@@ -20,9 +20,9 @@ struct Exactness {
 struct FixedPoint {
   std::vector<double> times;
 
-  /// By how much the times of a good answer may be too late and too early at each vertex: the local errors, carried from
-  /// vertex to vertex by the weights with which the times depend on each other. Behind obtuse corners, where vertices
-  /// depend on each other both ways, that can be far more than the local ones.
+  /// By how much the times of a good answer may be too late and too early at each vertex: the local errors, carried
+  /// from vertex to vertex by the weights with which the times depend on each other. Behind obtuse corners, where
+  /// vertices depend on each other both ways, that can be far more than the local ones.
   struct Bounds {
     std::vector<double> late, early;
   };
@@ -31,9 +31,9 @@ struct FixedPoint {
   /// One way in which a vertex depends on others, near the fixed point.
   struct Dependence {
     std::uint32_t vertex;
-    double gap;              ///< how much later than the vertex's time it would be
-    double rounding;         ///< of its time, times the root of the epsilon
-    double fixed_rounding;   ///< of its time, whatever the epsilon
+    double gap;             ///< how much later than the vertex's time it would be
+    double rounding;        ///< of its time, times the root of the epsilon
+    double fixed_rounding;  ///< of its time, whatever the epsilon
     std::uint32_t first, count;
   };
   struct Share {
