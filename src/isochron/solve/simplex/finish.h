@@ -84,6 +84,7 @@ class LabelSpreader {
 
   void spread() {
     start();
+    while (adopt_stuck()) adopt();
     finish();
   }
   void start() {
@@ -106,7 +107,6 @@ class LabelSpreader {
         for (std::size_t a = 0; a < record.corner.size(); ++a)
           for (std::size_t b = 0; b < record.corner.size(); ++b)
             if (share_label(record.vertex(static_cast<int>(a)), record.vertex(static_cast<int>(b)))) changed = true;
-      if (!changed) changed = adopt_from_later();
     }
   }
 
@@ -138,26 +138,30 @@ class LabelSpreader {
     return true;
   }
 
-  /// Rounding can make a vertex earlier than all its neighbours, and virtual elements have others: the first of those
-  /// that have a label gives it.
-  bool adopt_from_later() {
-    for (const std::uint32_t v : labels_.alone()) {
-      if (mix(v).first >= 0 || !reached(v)) continue;
-      std::uint32_t first = v;
+  /// Of several vertices whose times differ by rounding alone, the earliest need not be the one that the others have
+  /// theirs from. They wait for it, and it has nobody upwind: the earliest vertex beside one with a label takes that.
+  bool adopt_stuck() {
+    if (labels_.alone().empty()) return false;
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+      return b == VertexId::invalid_value || relax_.times().load(a) < relax_.times().load(b);
+    };
+    std::uint32_t stuck = VertexId::invalid_value, giver = stuck;
+    for (std::uint32_t v = 0; v < vertices_; ++v) {
+      if (mix(v).first >= 0 || !reached(v) || !earlier(v, stuck)) continue;
+      std::uint32_t first = VertexId::invalid_value;
       const auto consider = [&](std::uint32_t from) {
-        if (mix(from).first >= 0 && (first == v || relax_.times().load(from) < relax_.times().load(first)))
-          first = from;
+        if (mix(from).first >= 0 && earlier(from, first)) first = from;
       };
       for (const std::uint32_t incidence : relax_.problem().adjacency.at(VertexId(v)))
-        for (std::size_t c = 0; c < relax_.problem().elements[incidence >> 2].corner.size(); ++c)
-          consider(relax_.problem().elements[incidence >> 2].vertex(static_cast<int>(c)));
-      const auto pulled = relax_.pull_with_weights(v);
+        for (int c = 0; c < static_cast<int>(relax_.problem().elements[0].corner.size()); ++c)
+          consider(relax_.problem().elements[incidence >> 2].vertex(c));
+      const auto pulled = relax_.pull_with_weights(v);  // through virtual elements too
       for (int k = 0; k < pulled.count; ++k) consider(pulled.vertex[k]);
-      if (first == v) continue;
-      give(v, mix(first));
-      return true;
+      if (first != VertexId::invalid_value) stuck = v, giver = first;
     }
-    return false;
+    if (stuck == VertexId::invalid_value) return false;
+    give(stuck, mix(giver));
+    return true;
   }
 
   const Relax& relax_;
