@@ -61,10 +61,22 @@ struct FaceRule {
       if (earliest.weights[i] > 0) result.share[result.count++] = {face[i], earliest.weights[i]};
     return result;
   }
+  /// The times through each corner alone: where one is earlier than it should be, the minimum can move there.
+  template <class Visit>
+  void each_alternative(const std::vector<double>& times, Visit&& visit) const {
+    for (int i = 0; i < n; ++i)
+      if (times[face[i]] < infinity) visit(Candidate{times[face[i]] + norm(corner[i]), 0, {{{face[i], 1}}}, 1});
+  }
   /// Where the target is nearly in the face, its height is the root of a difference that is lost in rounding: of
   /// products of two lengths, and of three in a tetrahedron, where the face's own area comes from such a difference
   /// too.
   [[nodiscard]] double rounding(const Candidate&) const { return 4 * longest * thinness; }
+  /// The point of a short edge that is nearest to a far target is the quotient of a difference of two long ones.
+  [[nodiscard]] double linear_rounding(const Candidate&) const {
+    if constexpr (n == 3) return 0;
+    const double length = norm(corner[1] - corner[0]);
+    return length > 0 ? 4 * longest * longest / length : 0;
+  }
   [[nodiscard]] double fixed_rounding(const Candidate&) const { return inexact * thinness; }
 };
 
@@ -127,7 +139,10 @@ struct StencilRule {
     for (std::uint32_t i = 0; i < result.count; ++i) result.share[i].weight /= total;
     return result;
   }
+  template <class Visit>
+  void each_alternative(const std::vector<double>&, Visit&&) const {}
   [[nodiscard]] static double rounding(const Candidate& from) { return 4 * (from.time - from.since); }
+  [[nodiscard]] static double linear_rounding(const Candidate&) { return 0; }
   [[nodiscard]] double fixed_rounding(const Candidate& from) const { return inexact * (from.time - from.since); }
 };
 
@@ -179,20 +194,24 @@ class Solution {
     result.base = infinity;
     for (const Seed& seed : problem_.seeds) {
       const auto v = static_cast<std::uint32_t>(seed.vertex.index());
-      result.dependences.push_back({v, seed.time - times_[v], 0, 0, 0, 0});
+      result.dependences.push_back({v, seed.time - times_[v], 0, 0, 0, 0, 0});
       result.base = std::min(result.base, seed.time);
     }
     std::vector<std::pair<std::uint32_t, Candidate>> found;  // by rule
-    for (std::uint32_t r = 0; r < problem_.rules.size(); ++r)
-      if (const Candidate c = problem_.rules[r].candidate(times_); c.time < infinity) found.emplace_back(r, c);
+    for (std::uint32_t r = 0; r < problem_.rules.size(); ++r) {
+      const Candidate c = problem_.rules[r].candidate(times_);
+      if (!(c.time < infinity)) continue;
+      found.emplace_back(r, c);
+      problem_.rules[r].each_alternative(times_, [&](const Candidate& other) { found.emplace_back(r, other); });
+    }
     std::sort(found.begin(), found.end(), [&](const auto& a, const auto& b) {
       return times_[problem_.rules[a.first].target] < times_[problem_.rules[b.first].target];
     });
     for (const auto& [r, from] : found) {
       const Rule& rule = problem_.rules[r];
       result.dependences.push_back({rule.target, std::max(0.0, from.time - times_[rule.target]), rule.rounding(from),
-                                    rule.fixed_rounding(from), static_cast<std::uint32_t>(result.shares.size()),
-                                    from.count});
+                                    rule.linear_rounding(from), rule.fixed_rounding(from),
+                                    static_cast<std::uint32_t>(result.shares.size()), from.count});
       result.shares.insert(result.shares.end(), from.share.begin(), from.share.begin() + from.count);
     }
     result.times = std::move(times_);
@@ -533,7 +552,7 @@ std::optional<FixedPoint> image_fixed_point(const MaskedImage& image, const Case
 FixedPoint::Bounds FixedPoint::bounds(const Exactness& exactness) const {
   const double root = std::sqrt(exactness.epsilon);
   const auto carried = [&](const Dependence& d, const std::vector<double>& errors) {
-    double error = root * d.rounding + d.fixed_rounding;
+    double error = root * d.rounding + exactness.epsilon * d.linear_rounding + d.fixed_rounding;
     for (std::uint32_t k = d.first; k < d.first + d.count; ++k) error += shares[k].weight * errors[shares[k].vertex];
     return error;
   };

@@ -31,9 +31,10 @@ struct FixedPoint {
   /// One way in which a vertex depends on others, near the fixed point.
   struct Dependence {
     std::uint32_t vertex;
-    double gap;             ///< how much later than the vertex's time it would be
-    double rounding;        ///< of its time, times the root of the epsilon
-    double fixed_rounding;  ///< of its time, whatever the epsilon
+    double gap;              ///< how much later than the vertex's time it would be
+    double rounding;         ///< of its time, times the root of the epsilon
+    double linear_rounding;  ///< likewise, times the epsilon
+    double fixed_rounding;   ///< likewise, whatever the epsilon
     std::uint32_t first, count;
   };
   struct Share {

@@ -128,7 +128,7 @@ TEST(GridSolver, StepsThatAreLostInRoundingAreTaken) {
     options.order = order;
     const Arrival arrival = solved(grid, Metric(speed), voxel_source(VertexId(0)), options);
     for (std::size_t v = 2; v < 9; ++v) {
-      EXPECT_NEAR(arrival.times[v], order == 1 ? 1e8 : 2e8 / 3, 1e3) << order << " " << v;
+      EXPECT_NEAR(arrival.times[v], order == 2 && v == 2 ? 2e8 / 3 : 1e8, 1e3) << order << " " << v;
       EXPECT_EQ(arrival.source[v], 0) << order << " " << v;
     }
   }
