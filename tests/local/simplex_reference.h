@@ -12,32 +12,24 @@
 
 namespace isochron::test {
 
-using Real = long double;
-using Vec3l = Vec3<Real>;
-
-/// The minimum over the face of Σ wᵢ uᵢ + |x − Σ wᵢ xᵢ| in the metric, with weights in the unit simplex.
-template <int Corners>
-class Reference {
+/// The minimum over a face with `n` corners of Σ wᵢ uᵢ + |Σ wᵢ yᵢ|, with weights in the unit simplex: the earliest
+/// arrival at the origin, in coordinates where the metric is the identity.
+template <int n, class Real>
+class FaceMinimum {
  public:
-  static constexpr int n = Corners - 1;
+  using Point = Vec3<Real>;
   using Weights = std::array<Real, n>;
+  struct Earliest {
+    Real time = std::numeric_limits<Real>::infinity();
+    Weights weights{};
+  };
 
-  /// Times are taken as the update sees them, after rounding to T.
-  template <class T>
-  Reference(const Sample<Corners>& s, const std::array<T, n>& times) {
-    const auto m = factor(s.metric);
-    for (int i = 0; i < n; ++i) {
-      const Vec3d d = s.points[i] - s.points[n];
-      const Vec3l v{d.x, d.y, d.z};
-      y_[i] = {m[0] * v.x + m[1] * v.y + m[2] * v.z, m[3] * v.y + m[4] * v.z, m[5] * v.z};
-      u_[i] = times[i];
-    }
-  }
+  FaceMinimum(const std::array<Point, n>& corners, const std::array<Real, n>& times) : y_(corners), u_(times) {}
 
-  /// Time of the path to x that starts at the point of the face with these weights; corners of weight 0 do not count.
+  /// Time of the path that starts at the point of the face with these weights; corners of weight 0 do not count.
   [[nodiscard]] Real time_through(const Weights& w) const {
     Real time = 0;
-    Vec3l p;
+    Point p;
     for (int i = 0; i < n; ++i) {
       if (w[i] == 0) continue;
       time += w[i] * u_[i];
@@ -47,15 +39,15 @@ class Reference {
   }
 
   /// The earliest of the stationary points of the corners, the edges and the face, each moved into the face if outside:
-  /// so never below the minimum, whatever the rounding.
-  [[nodiscard]] Real minimum() const {
-    Real best = std::numeric_limits<Real>::infinity();
+  /// so never below the minimum, whatever the rounding. Infinite times drop out.
+  [[nodiscard]] Earliest earliest() const {
+    Earliest best;
     const auto consider = [&](Weights w) {
       Real sum = 0;
       for (Real& part : w) sum += (part = part > 0 ? part : 0);
       if (!(sum > 0) || !std::isfinite(sum)) return;
       for (Real& part : w) part /= sum;
-      best = std::min(best, time_through(w));
+      if (const Real time = time_through(w); time < best.time) best = {time, w};
     };
     for (int a = 0; a < n; ++a) {
       Weights corner{};
@@ -78,23 +70,11 @@ class Reference {
   }
 
  private:
-  /// Upper triangle U, row by row, with M = UᵀU.
-  static std::array<Real, 6> factor(const SymTensor3d& m) {
-    std::array<Real, 6> u{};
-    u[0] = std::sqrt(Real(m.xx));
-    u[1] = m.xy / u[0];
-    u[2] = m.xz / u[0];
-    u[3] = std::sqrt(m.yy - u[1] * u[1]);
-    u[4] = (m.yz - u[1] * u[2]) / u[3];
-    u[5] = std::sqrt(m.zz - u[2] * u[2] - u[4] * u[4]);
-    return u;
-  }
-
   [[nodiscard]] Weights edge(int a, int b) const {
     Weights w{};
-    const Vec3l e = y_[b] - y_[a];
+    const Point e = y_[b] - y_[a];
     const Real length = norm(e);
-    const Vec3l q = e / length;
+    const Point q = e / length;
     const Real slope = (u_[b] - u_[a]) / length;
     if (!(std::abs(slope) < 1)) return w;
     const Real foot = -dot(y_[a], q);
@@ -105,12 +85,12 @@ class Reference {
   }
 
   [[nodiscard]] Weights face() const {
-    const Vec3l e1 = y_[1] - y_[0];
-    const Vec3l e2 = y_[2] - y_[0];
+    const Point e1 = y_[1] - y_[0];
+    const Point e2 = y_[2] - y_[0];
     const Real r11 = norm(e1);
-    const Vec3l q1 = e1 / r11;
+    const Point q1 = e1 / r11;
     const Real r12 = dot(e2, q1);
-    Vec3l q2 = e2 - r12 * q1;
+    Point q2 = e2 - r12 * q1;
     q2 -= dot(q2, q1) * q1;
     const Real r22 = norm(q2);
     q2 = q2 / r22;
@@ -160,8 +140,61 @@ class Reference {
     return best;
   }
 
-  std::array<Vec3l, n> y_;  ///< corners of the face from x, in coordinates where the metric is the identity
+  std::array<Point, n> y_;
   std::array<Real, n> u_;
+};
+
+/// Upper triangle U, row by row, with M = UᵀU.
+template <class Real>
+std::array<Real, 6> metric_factor(const SymTensor3d& m) {
+  std::array<Real, 6> u{};
+  u[0] = std::sqrt(Real(m.xx));
+  u[1] = m.xy / u[0];
+  u[2] = m.xz / u[0];
+  u[3] = std::sqrt(m.yy - u[1] * u[1]);
+  u[4] = (m.yz - u[1] * u[2]) / u[3];
+  u[5] = std::sqrt(m.zz - u[2] * u[2] - u[4] * u[4]);
+  return u;
+}
+
+/// U v.
+template <class Real>
+Vec3<Real> in_frame(const std::array<Real, 6>& u, const Vec3d& d) {
+  const Vec3<Real> v{d.x, d.y, d.z};
+  return {u[0] * v.x + u[1] * v.y + u[2] * v.z, u[3] * v.y + u[4] * v.z, u[5] * v.z};
+}
+
+/// The minimum over the face of Σ wᵢ uᵢ + |x − Σ wᵢ xᵢ| in the metric. Times are taken as the update sees them, after
+/// rounding to T.
+template <int Corners>
+class Reference {
+ public:
+  using Real = long double;
+  static constexpr int n = Corners - 1;
+  using Weights = std::array<Real, n>;
+
+  template <class T>
+  Reference(const Sample<Corners>& s, const std::array<T, n>& times) : face_(corners_of(s), widened(times)) {}
+
+  [[nodiscard]] Real minimum() const { return face_.earliest().time; }
+  [[nodiscard]] Real searched() const { return face_.searched(); }
+  [[nodiscard]] Real time_through(const Weights& weights) const { return face_.time_through(weights); }
+
+ private:
+  static std::array<Vec3<Real>, n> corners_of(const Sample<Corners>& s) {
+    const auto frame = metric_factor<Real>(s.metric);
+    std::array<Vec3<Real>, n> y;
+    for (int i = 0; i < n; ++i) y[i] = in_frame(frame, s.points[i] - s.points[n]);
+    return y;
+  }
+  template <class T>
+  static Weights widened(const std::array<T, n>& times) {
+    Weights u;
+    for (int i = 0; i < n; ++i) u[i] = times[i];
+    return u;
+  }
+
+  FaceMinimum<n, Real> face_;
 };
 
 }  // namespace isochron::test

@@ -116,6 +116,24 @@ TEST(GridSolver, SecondOrderStaysAfterItsSourceWhereTheSpeedJumps) {
   }
 }
 
+/// Behind a voxel that takes 1e8 times as long as the others, single precision does not see a step.
+TEST(GridSolver, StepsThatAreLostInRoundingAreTaken) {
+  ImageGrid grid;
+  grid.shape = {9, 1, 1};
+  SpeedMetric speed{std::vector<double>(9, 1.0)};
+  speed.speed[2] = 1e-8;
+  for (const int order : {1, 2}) {
+    SolveOptions options = checked_options();
+    options.precision = Precision::single_;
+    options.order = order;
+    const Arrival arrival = solved(grid, Metric(speed), voxel_source(VertexId(0)), options);
+    for (std::size_t v = 2; v < 9; ++v) {
+      EXPECT_NEAR(arrival.times[v], order == 2 && v == 2 ? 2e8 / 3 : 1e8, 1e3) << order << " " << v;
+      EXPECT_EQ(arrival.source[v], 0) << order << " " << v;
+    }
+  }
+}
+
 TEST(GridSolver, AxisOrderDoesNotMatter) {
   const std::uint32_t n = 24;
   const ImageGrid grid = cube_grid(n);

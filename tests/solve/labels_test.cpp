@@ -11,6 +11,7 @@
 #include "isochron/solve/common/label_spread.h"
 #include "isochron/solver.h"
 #include "solve/grid_samples.h"
+#include "solve/samples.h"
 #include "support/device_case.h"
 
 namespace isochron::test {
@@ -217,6 +218,23 @@ TEST_F(DeviceLabels, AreThoseOfTheMetric) {
       grid = options;
       expect_near_line(on_image(problem, 32, false, grid), 32, 2.5);
     }
+  }
+}
+
+/// Where edges take no time, a vertex can be earlier than all others by rounding, and still has a source.
+TEST(Labels, AreThereWhereEdgesTakeNoTime) {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    TetMesh mesh = cube(3, 0.45, seed);
+    Random random(seed);
+    for (int merged = 0; merged < 4; ++merged) {
+      const auto& element = mesh.elements[random.below(mesh.element_count())];
+      mesh.points[element[0].index()] = mesh.points[element[1].index()];
+    }
+    SolveOptions options;
+    options.method = Method::fim;
+    options.source_init = SourceInit::plain;
+    const Arrival arrival = solve(mesh, rough_fibers(mesh, seed, 8), from_two(0, 20), options);
+    for (std::size_t v = 0; v < mesh.vertex_count(); ++v) ASSERT_GE(arrival.source[v], 0) << seed << " " << v;
   }
 }
 

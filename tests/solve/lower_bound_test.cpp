@@ -105,6 +105,18 @@ TEST(LowerBound, FindsTimesThatAreTooEarly) {
   EXPECT_EQ(alone.vertex_below, early.vertex_below);
 }
 
+/// Where all that is reached starts at one time, there is no travel time that rounding could be measured by.
+TEST(LowerBound, AllowsForRoundingAtItsSeeds) {
+  for (int n = 1; n < 200; ++n) {
+    TetMesh mesh;
+    mesh.points = {{0, 0, 0}, {0.1 * n, 0.3, 0.7}};
+    const std::vector<Seed> seeds{{GlobalVertexId(0), 0}, {GlobalVertexId(1), 0}};
+    Residual residual;
+    check_lower_bound(geometry(mesh, 0.37 * n), seeds, std::vector<double>{0, 0}, {}, 1e-3, residual);
+    EXPECT_EQ(residual.share_below, 0) << n;
+  }
+}
+
 TEST(LowerBound, HoldsForEverythingThatIsSolved) {
   const TetMesh tets = cube(9, 0.3);
   const TriangleMesh triangles = square(20, 0.3);

@@ -516,6 +516,21 @@ TEST(LevelSet, AllZeroIsAllSource) {
   for (const auto& [v, time] : times) EXPECT_EQ(time, 0.0);
 }
 
+/// Through elements that lie on top of each other one could look for ever.
+TEST(LevelSet, RepeatedElementsAreNotLookedThroughForEver) {
+  TetMesh mesh = generate_cube({.nx = 4, .ny = 4, .nz = 4, .extent = {3, 3, 0.006}});
+  const std::vector<double> values = plane(mesh, SymTensor3d::identity(), {1, 0.3, 0.2}, 1.6);
+  const auto once = zero_times(mesh, Metric{}, values);
+  for (std::size_t e = 0, count = mesh.element_count(); e < count; e += 3)
+    for (int repeat = 0; repeat < 2; ++repeat) mesh.elements.push_back(TetMesh::Element(mesh.elements[e]));
+  const auto repeated = zero_times(mesh, Metric{}, values);
+  ASSERT_EQ(repeated.size(), once.size());
+  for (const auto& [v, time] : once) {
+    EXPECT_GE(repeated.at(v), time - 1e-9);
+    EXPECT_LE(repeated.at(v), time + 0.1);
+  }
+}
+
 TEST(LevelSet, RefusesWhatHasNoZeroSet) {
   const TetMesh mesh = generate_cube({.nx = 3, .ny = 3, .nz = 3});
   std::vector<double> values(mesh.vertex_count(), 1.0);

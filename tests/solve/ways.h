@@ -83,9 +83,9 @@ inline SolveOptions options_for(const Way& way) {
 
 inline std::string name_of(const Way& way) {
   std::string name(isochron::name_of(way.method));
-  if (!way.detail.empty()) name += "-" + way.detail;
-  name += "-" + std::string(isochron::name_of(way.precision));
-  if (way.threads > 1) name += "-" + std::to_string(way.threads) + "-threads";
+  if (!way.detail.empty()) name.append("-").append(way.detail);
+  name.append("-").append(isochron::name_of(way.precision));
+  if (way.threads > 1) name.append("-").append(std::to_string(way.threads)).append("-threads");
   return name;
 }
 

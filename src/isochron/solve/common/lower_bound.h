@@ -55,7 +55,9 @@ class LowerBound {
   [[nodiscard]] double at(const Vec3d& p) const {
     Vec3d beyond{};
     for (int k = 0; k < 3; ++k) beyond[k] = std::max({low_[k] - p[k], p[k] - high_[k], 0.0});
-    return std::max(earliest_ + slowness_ * norm(beyond), at_centre_ + slowness_ * norm(p - centre_));
+    // Rounded down: at a seed that is what the cone lies on, the two cancel.
+    constexpr double rounded_down = 1 - 1e-12;
+    return std::max(earliest_ + slowness_ * norm(beyond), at_centre_ + rounded_down * slowness_ * norm(p - centre_));
   }
 
  private:

@@ -111,6 +111,8 @@ class GridLabelSpreader : public LabelSpread<GridUpwind<Problem>> {
   GridLabelSpreader(const Problem& problem, const typename Problem::Scalar* time, std::vector<std::int32_t>& label,
                     int threads)
       : LabelSpread<GridUpwind<Problem>>(label, {problem, time}),
+        problem_(problem),
+        time_(time),
         order_(by_bands(problem.cells->list, time, 2 * problem.mean_edge)),
         threads_(threads) {
     for (const std::uint32_t x : problem.cells->ghosts) this->leave_out(x);
@@ -123,11 +125,31 @@ class GridLabelSpreader : public LabelSpread<GridUpwind<Problem>> {
   void start() {
     this->run(
         order_.size(), [&](std::size_t k) { return order_[k]; }, threads_);
+    adopt();
   }
-  /// Every step takes time: nobody is without a cell upwind.
-  void adopt() {}
+  /// Beside far slower cells a step's time can be lost in rounding: a cell without anyone upwind shares the time and
+  /// source of one that it reads, and so do those behind it.
+  void adopt() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const std::uint32_t x : this->alone()) {
+        if (this->mix(x).first >= 0 || !(time_[x] < std::numeric_limits<Scalar>::infinity())) continue;
+        std::uint32_t first = x;
+        for_read(problem_, x, [&](std::uint32_t y) {
+          if (this->mix(y).first >= 0 && (first == x || time_[y] < time_[first])) first = y;
+        });
+        if (first == x) continue;
+        this->give(x, this->mix(first));
+        changed = true;
+      }
+    }
+  }
 
  private:
+  using Scalar = typename Problem::Scalar;
+
+  const Problem& problem_;
+  const Scalar* time_;
   std::vector<std::uint32_t> order_;
   int threads_;
 };

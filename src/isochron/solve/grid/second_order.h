@@ -65,7 +65,8 @@ class SecondOrder {
     }
     T time = upwind_time(m, weight);
     if (s.has_edges()) time = std::min(time, along_axes(x));
-    return time;
+    // Beside far slower cells the step from an earlier cell can be lost in rounding: nothing is earlier then.
+    return time < inf ? time : now;
   }
 
  private:

@@ -84,6 +84,7 @@ class LabelSpreader {
 
   void spread() {
     start();
+    while (adopt_stuck()) adopt();
     finish();
   }
   void start() {
@@ -97,8 +98,8 @@ class LabelSpreader {
   [[nodiscard]] LabelMix mix(std::uint32_t v) { return labels_.mix(v); }
   void give(std::uint32_t v, const LabelMix& mix) { labels_.give(v, mix); }
 
-  /// Only zero-length edges leave a reached vertex without anyone upwind: it shares its neighbour's time and source,
-  /// and so do those behind it.
+  /// Only edges that take no time, or so little that it is lost in rounding, leave a reached vertex without anyone
+  /// upwind: it shares its neighbour's time and source, and so do those behind it.
   void adopt() {
     for (bool changed = !labels_.alone().empty(); changed;) {
       changed = false;
@@ -134,6 +135,32 @@ class LabelSpreader {
         relax_.times().load(from) > relax_.times().load(to))
       return false;
     give(to, mix(from));
+    return true;
+  }
+
+  /// Of several vertices whose times differ by rounding alone, the earliest need not be the one that the others have
+  /// theirs from. They wait for it, and it has nobody upwind: the earliest vertex beside one with a label takes that.
+  bool adopt_stuck() {
+    if (labels_.alone().empty()) return false;
+    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
+      return b == VertexId::invalid_value || relax_.times().load(a) < relax_.times().load(b);
+    };
+    std::uint32_t stuck = VertexId::invalid_value, giver = stuck;
+    for (std::uint32_t v = 0; v < vertices_; ++v) {
+      if (mix(v).first >= 0 || !reached(v) || !earlier(v, stuck)) continue;
+      std::uint32_t first = VertexId::invalid_value;
+      const auto consider = [&](std::uint32_t from) {
+        if (mix(from).first >= 0 && earlier(from, first)) first = from;
+      };
+      for (const std::uint32_t incidence : relax_.problem().adjacency.at(VertexId(v)))
+        for (int c = 0; c < static_cast<int>(relax_.problem().elements[0].corner.size()); ++c)
+          consider(relax_.problem().elements[incidence >> 2].vertex(c));
+      const auto pulled = relax_.pull_with_weights(v);  // through virtual elements too
+      for (int k = 0; k < pulled.count; ++k) consider(pulled.vertex[k]);
+      if (first != VertexId::invalid_value) stuck = v, giver = first;
+    }
+    if (stuck == VertexId::invalid_value) return false;
+    give(stuck, mix(giver));
     return true;
   }
 

@@ -23,6 +23,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double angle_tolerance = 1e-9;     // of the rays through a facet, over the angle it is seen at
 constexpr double slope_margin = 1.05;        // of the level set further out over that beside the vertex
 constexpr std::size_t max_openings = 2'000;  // looked through from one vertex: a guard for needles
+constexpr int max_depth = 50;                // of openings behind one another: likewise, for repeated elements
 
 /// A point as placed around the vertex that looks for the zero set, which is the origin, and where it is in the mesh.
 struct Placed {
@@ -193,6 +194,7 @@ class ZeroSetView {
     Vec3d inner;           // the corner opposite it, as placed
     std::uint32_t before;  // the opening through which the rays came
     double least;          // time at which they can be at the zero set
+    int depth;             // openings from the vertex to this one
   };
 
   Element place_at_vertex(ElementId e, int corner) const;
@@ -324,7 +326,8 @@ void ZeroSetView<Corners>::measure(const Element& element, std::uint32_t last) {
 /// and can be there before the best time.
 template <int Corners>
 void ZeroSetView<Corners>::open(const Element& element, int corner, std::uint32_t last) {
-  Opening opening{{}, element.x[corner].flat, last, 0};
+  Opening opening{{}, element.x[corner].flat, last, 0, last == none ? 1 : openings_[last].depth + 1};
+  if (opening.depth > max_depth) return;
   Facet<Corners>& facet = opening.facet;
   facet.element = element.id;
   const double sign = values_[vertex_.index()] > 0 ? 1 : -1;

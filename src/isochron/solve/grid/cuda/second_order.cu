@@ -111,8 +111,10 @@ __device__ T update(const View& view, const Upwind<T, View>& up, const T* first,
     });
   }
   if (!ready) return std::numeric_limits<T>::quiet_NaN();
-  const T time = upwind_time(m, weight);
-  return along < time ? along : time;
+  const T upwind = upwind_time(m, weight);
+  const T time = along < upwind ? along : upwind;
+  // See `SecondOrder::update`.
+  return time < infinity<T>() ? time : first[x];
 }
 
 /// Reached cells have no second-order time yet.

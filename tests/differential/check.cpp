@@ -1,0 +1,338 @@
+#include "differential/check.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <regex>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "differential/fixed_point.h"
+#include "isochron/core/random.h"
+#include "isochron/error.h"
+#include "isochron/solver.h"
+#include "solve/ways.h"
+#include "support/delayed_messages.h"
+
+namespace isochron::test {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+/// What a case may take, all of its solves together. Where edge times differ by millions of times a schedule may go
+/// round for minutes before it gives up: it is stopped then, and counted.
+constexpr std::chrono::seconds max_time_of_case{5};
+
+/// Cancels the solves of a case when its time is over.
+class Deadline {
+ public:
+  Deadline()
+      : watch_([this](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any().wait_for(lock, stop, max_time_of_case, [] { return false; });
+          if (!stop.stop_requested()) passed_ = true;
+        }) {}
+
+  [[nodiscard]] const std::atomic<bool>* passed() const { return &passed_; }
+
+ private:
+  std::atomic<bool> passed_{false};
+  std::jthread watch_;  ///< last: it uses the rest
+};
+
+/// How one solve is done.
+struct Attempt {
+  std::string name;
+  SolveOptions options;
+  int ranks = 0;  ///< 0: no communicator
+  Delays delays = {};
+};
+
+Domain domain_of(const Case& problem) {
+  if (const auto* image = std::get_if<MaskedImage>(&problem.shape)) return {image->grid, problem.metric, image->mask};
+  if (const auto* triangles = std::get_if<TriangleMesh>(&problem.shape)) return {*triangles, problem.metric};
+  return {std::get<TetMesh>(problem.shape), problem.metric};
+}
+
+Arrival run_attempt(const Case& problem, const Attempt& attempt) {
+  if (attempt.ranks == 0) return Solver(domain_of(problem), attempt.options).solve(problem.sources);
+  Arrival arrival;
+  run_delayed(attempt.ranks, attempt.delays, [&](Communicator& communicator) {
+    const bool root = communicator.rank() == 0;
+    Solver solver(root ? domain_of(problem) : Domain(), attempt.options, communicator);
+    Arrival own = solver.solve(root ? problem.sources : Sources());
+    if (root) arrival = std::move(own);
+  });
+  return arrival;
+}
+
+/// The ways to solve a case.
+class Attempts {
+ public:
+  Attempts(const Case& problem, const CheckRequest& request)
+      : problem_(problem), request_(request), random_(problem.seed * 31 + problem.index) {
+    if (problem.source_init == SourceInit::factored) add_factored();
+    else if (problem.kind == "image") add_image();
+    else add_mesh(problem.kind == "triangles" ? 3 : 4);
+    if (request.ranks == Ranks::some && problem.source_init != SourceInit::factored &&
+        problem.scheme == GridScheme::adaptive)
+      add_ranks();
+  }
+
+  [[nodiscard]] const std::vector<Attempt>& all() const { return all_; }
+
+ private:
+  bool chance(double probability) { return request_.ways == Ways::all || random_.uniform() < probability; }
+
+  void add(Way way) {
+    if (way.threads > 1) {
+      if (!chance(0.02)) return;
+      way.threads = random_.uniform() < 0.5 ? 2 : 4;
+    } else if (way.method != Method::banded && !chance(0.5)) {
+      return;
+    }
+    Attempt attempt{name_of(way), options_for(way)};
+    set_problem(attempt.options);
+    all_.push_back(std::move(attempt));
+  }
+  void set_problem(SolveOptions& options) const {
+    options.source_init = problem_.source_init;
+    options.obtuse = problem_.obtuse;
+    options.scheme = problem_.kind == "image" ? problem_.scheme : GridScheme::automatic;
+    options.order = problem_.order;
+    options.verify = Keep::yes;
+  }
+
+  void add_factored() {
+    for (const int threads : {1, 2, 4}) add({Method::banded, Precision::double_, threads});
+  }
+  void add_mesh(int corners) {
+    for (const Way& way : cpu_ways()) add(way);
+    if (request_.devices != Devices::gpu) return;
+    for (const Way& way : ways_on(Where::cuda, corners, problem_.obtuse)) add(way);
+  }
+  void add_image() {
+    const bool adaptive = problem_.scheme == GridScheme::adaptive;
+    for (const Precision precision : {Precision::double_, Precision::single_}) {
+      if (adaptive) {
+        for (const int threads : {1, 2, 4}) add({Method::banded, precision, threads});
+      } else {
+        if (problem_.scheme == GridScheme::godunov) add({Method::fim, precision, 1});
+        add({Method::fsm, precision, 1});
+      }
+      if (request_.devices == Devices::gpu && problem_.scheme != GridScheme::lax_friedrichs)
+        add({adaptive ? Method::push : Method::patch_fim, precision, 1});
+    }
+  }
+  void add_ranks() {
+    Attempt attempt;
+    const auto below = [&](std::uint64_t bound) { return static_cast<int>(random_.below(bound)); };
+    attempt.ranks = 2 + below(3);
+    attempt.delays = {.seed = random_.bits(), .looks = below(3)};
+    SolveOptions& options = attempt.options;
+    set_problem(options);
+    options.precision = below(2) == 0 ? Precision::double_ : Precision::single_;
+    options.ranks.blocks_per_rank = below(4);
+    options.ranks.partitioner = Partitioner::curve;
+    options.ranks.group_size = below(2);
+    if (problem_.kind != "image")
+      options.ranks.pace = std::array{Pace::banded, Pace::sweeps, Pace::local_solves}[random_.below(3)];
+    if (request_.devices == Devices::gpu && below(2) == 0) options.ranks.rank_backend = Backend::cuda;
+    attempt.name = fmt::format("{} ranks{} (blocks {}, group {}, pace {})-{}", attempt.ranks,
+                               options.ranks.rank_backend == Backend::cuda ? " on the GPU" : "",
+                               options.ranks.blocks_per_rank, options.ranks.group_size,
+                               static_cast<int>(options.ranks.pace), isochron::name_of(options.precision));
+    all_.push_back(std::move(attempt));
+  }
+
+  const Case& problem_;
+  const CheckRequest& request_;
+  Random random_;
+  std::vector<Attempt> all_;
+};
+
+/// A message with # for its numbers, so that those of many cases can be counted.
+std::string without_numbers(const std::string& text) {
+  static const std::regex number("-?[0-9]+(\\.[0-9]+)?(e[-+]?[0-9]+)?");
+  return std::regex_replace(text, number, "#");
+}
+
+class Checker {
+ public:
+  Checker(const Case& problem, const CheckRequest& request) : problem_(problem), request_(request) {}
+
+  Findings run() {
+    count(problem_.kind + ": cases");
+    find_reference();
+    const Attempts attempts(problem_, request_);
+    for (const Attempt& attempt : attempts.all()) check(attempt);
+    if (failures_ > 0)
+      findings_.failures.push_back(fmt::format("case {}: {}{} [{}]", problem_.index, first_failure_,
+                                               failures_ > 1 ? fmt::format(" (and {} more)", failures_ - 1) : "",
+                                               problem_.description()));
+    return std::move(findings_);
+  }
+
+ private:
+  void count(const std::string& what) { ++findings_.counts[what]; }
+  void fail(const std::string& attempt, const std::string& what) {
+    count("failed: " + attempt);
+    ++failures_;
+    if (failures_ == 1) first_failure_ = fmt::format("{}: {}", attempt, what);
+  }
+
+  void find_reference() {
+    try {
+      reference_ = find_fixed_point(problem_);
+      count(problem_.kind + (reference_ ? ": with fixed point" : ": without fixed point"));
+    } catch (const InputError& error) {
+      refused_sources_ = error.what();
+    }
+  }
+
+  void check(Attempt attempt) {
+    attempt.options.progress.cancel = deadline_.passed();
+    try {
+      const Arrival arrival = run_attempt(problem_, attempt);
+      if (attempt.options.precision == Precision::double_) note_outcome(attempt, "");
+      if (!refused_sources_.empty()) return fail(attempt.name, "solved what should be refused: " + refused_sources_);
+      check_arrival(attempt, arrival);
+    } catch (const Cancelled&) {
+      count(fmt::format("stopped after {} s: {}", max_time_of_case.count(), attempt.name));
+    } catch (const InputError& error) {
+      count(fmt::format("refused: {}", without_numbers(error.what())));
+      if (attempt.options.precision == Precision::double_) note_outcome(attempt, error.what());
+    } catch (const std::exception& error) {
+      fail(attempt.name, fmt::format("ended with '{}'", error.what()));
+    }
+  }
+
+  /// All ways in double precision are refused, or none.
+  void note_outcome(const Attempt& attempt, const std::string& refusal) {
+    if (!outcome_) outcome_ = refusal;
+    else if (outcome_->empty() != refusal.empty())
+      fail(attempt.name, refusal.empty() ? "solved what another way refuses: " + *outcome_
+                                         : "refused what another way solves: " + refusal);
+  }
+
+  void check_arrival(const Attempt& attempt, const Arrival& arrival) {
+    count(problem_.kind + ": solves");
+    if (arrival.times.size() != problem_.vertex_count()) return fail(attempt.name, "has another number of times");
+    if (!arrival.residual) return fail(attempt.name, "was not verified");
+    if (arrival.residual->passed() && arrival.converged) {
+      check_labels(attempt, arrival);
+      if (reference_) compare(attempt, arrival);
+    } else if (arrival.converged) {
+      fail(attempt.name, "says that it has converged, but its check has failed");
+    } else {
+      count_not_converged(attempt, arrival);
+    }
+  }
+
+  /// The answer says that it is not to be trusted; how far off is it?
+  void count_not_converged(const Attempt& attempt, const Arrival& arrival) {
+    const Residual& residual = *arrival.residual;
+    const char* why = residual.passed()                       ? "gave up"
+                      : residual.settled()                    ? "too early"
+                      : residual.worst < 100 * residual.limit ? "residual up to 100 limits"
+                                                              : "larger residual";
+    const char* truth = !reference_ ? "" : worst_share(arrival).share > 1 ? ", times are wrong" : ", times are right";
+    count(fmt::format("not converged: {}, {}, {}{}", problem_.kind, isochron::name_of(arrival.precision), why, truth));
+    if (!residual.settled() || residual.passed() || !reference_) return;
+    const std::size_t v = residual.vertex_below.index();
+    if (arrival.times[v] >= reference_->times[v] - 1e-4 * (reference_->times[v] - reference_->base))
+      fail(attempt.name, fmt::format("is said to be too early by a share of {:.3g} at vertex {}, but is not",
+                                     residual.share_below, v));
+  }
+
+  void check_labels(const Attempt& attempt, const Arrival& arrival) {
+    std::size_t reached = 0;
+    double last = -infinity;
+    for (std::size_t v = 0; v < arrival.times.size(); ++v) {
+      const bool here = arrival.times[v] < infinity;
+      if (std::isnan(arrival.times[v])) return fail(attempt.name, fmt::format("vertex {} has time NaN", v));
+      if (here) ++reached, last = std::max(last, arrival.times[v]);
+      const bool labelled =
+          arrival.source[v] >= 0 && arrival.source[v] < static_cast<std::int32_t>(problem_.sources.count());
+      if (labelled != here || (!here && arrival.source[v] != -1))
+        return fail(attempt.name,
+                    fmt::format("vertex {} with time {} has source {}", v, arrival.times[v], arrival.source[v]));
+    }
+    if (reached != arrival.reached || reached + arrival.unreached != arrival.times.size())
+      fail(attempt.name, "counts the reached vertices wrongly");
+    if (reached > 0 && last != arrival.max_time)
+      fail(attempt.name, fmt::format("says the largest time is {}, not {}", arrival.max_time, last));
+  }
+
+  const FixedPoint::Bounds& bounds(Precision precision) {
+    const bool single = precision == Precision::single_;
+    std::optional<FixedPoint::Bounds>& known = single ? single_ : double_;
+    // The residual may be ten tolerances.
+    if (!known)
+      known = reference_->bounds(single ? Exactness{1e-4, std::numeric_limits<float>::epsilon()}
+                                        : Exactness{1e-5, std::numeric_limits<double>::epsilon()});
+    return *known;
+  }
+
+  /// The largest difference over what is allowed, and where.
+  struct WorstShare {
+    double share = 0;
+    std::size_t vertex = 0;
+    double allowed = 0;
+  };
+  WorstShare worst_share(const Arrival& arrival) {
+    const FixedPoint::Bounds& allowed = bounds(arrival.precision);
+    WorstShare worst;
+    for (std::size_t v = 0; v < arrival.times.size(); ++v) {
+      const double time = arrival.times[v], wanted = reference_->times[v];
+      if (time == wanted) continue;
+      const double limit = time > wanted ? allowed.late[v] : allowed.early[v];
+      const double share = (time < infinity) == (wanted < infinity) ? std::abs(time - wanted) / limit : infinity;
+      if (share > worst.share) worst = {share, v, limit};
+    }
+    return worst;
+  }
+
+  void compare(const Attempt& attempt, const Arrival& arrival) {
+    const WorstShare worst = worst_share(arrival);
+    count(fmt::format("difference over what is allowed, {}: {}", isochron::name_of(arrival.precision),
+                      worst.share <= 0.01  ? "up to 0.01"
+                      : worst.share <= 0.1 ? "up to 0.1"
+                      : worst.share <= 1   ? "up to 1"
+                                           : "above 1"));
+    if (worst.share <= 1) return;
+    const double time = arrival.times[worst.vertex], wanted = reference_->times[worst.vertex];
+    fail(attempt.name, fmt::format("vertex {} has time {:.9g}, not {:.9g} (difference {:.3g}, allowed {:.3g})",
+                                   worst.vertex, time, wanted, time - wanted, worst.allowed));
+  }
+
+  const Case& problem_;
+  const CheckRequest& request_;
+  Deadline deadline_;
+  Findings findings_;
+  int failures_ = 0;
+  std::string first_failure_;
+  std::optional<FixedPoint> reference_;
+  std::optional<FixedPoint::Bounds> single_, double_;
+  std::string refused_sources_;
+  std::optional<std::string> outcome_;  ///< of the first way in double precision: its refusal, or empty
+};
+
+}  // namespace
+
+void Findings::add(const Findings& other) {
+  for (const auto& [what, number] : other.counts) counts[what] += number;
+  failures.insert(failures.end(), other.failures.begin(), other.failures.end());
+}
+
+Findings check_case(const Case& problem, const CheckRequest& request) { return Checker(problem, request).run(); }
+
+}  // namespace isochron::test
