@@ -348,8 +348,9 @@ std::optional<FixedPoint> mesh_fixed_point(const SimplexMesh<Corners>& whole, co
   if (asked.source_init == SourceInit::plain && asked.sources.points.empty() && !placed.level_set) {
     for (const VertexSource& source : asked.sources.vertices) problem.seeds.push_back({source.vertex, source.time});
   } else {
-    const int rings = limited_rings(SolveOptions().ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
-    problem.seeds = make_seeds(mesh, metric, adjacency, asked.sources, placed, asked.source_init, rings);
+    const BallLimits limits =
+        ball_limits(SolveOptions().ball_rings, placed.points.size(), mesh.vertex_count(), Corners - 1);
+    problem.seeds = make_seeds(mesh, metric, adjacency, asked.sources, placed, asked.source_init, limits);
   }
   return fixed_point_of(problem);
 }
