@@ -389,5 +389,172 @@ TEST(VtiRare, CompressedBlocks) {
   EXPECT_THAT(image_error("a.vti", content(std::uint32_t(second.size()) / 2, 0)), HasSubstr(""));
 }
 
+// ---- Cells that no mesh of ours holds
+
+TEST(CellsRare, AreCountedByKind) {
+  std::string corners, types;
+  int count = 0;
+  for (const int kind : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 21, 22, 23, 24, 25, 42, 99}) {
+    corners += "1 0\n";
+    types += std::to_string(kind) + "\n";
+    ++count;
+  }
+  const std::string n = std::to_string(count + 1);
+  const Dataset read = read_content("a.vtk", grid + three + "CELLS " + n + " " + std::to_string(2 * count + 4) + "\n" +
+                                                 corners + "3 0 1 2\nCELL_TYPES " + n + "\n" + types + "5\n");
+  EXPECT_EQ(read.triangles.cells.size(), 1U);
+  std::vector<std::string> kinds;
+  for (const auto& [kind, cells] : read.ignored_cells) kinds.push_back(kind);
+  for (const char* kind :
+       {"tetrahedron with too few corners", "quad with too few corners", "prism with too few corners",
+        "pyramid with too few corners", "hexahedron with too few corners", "quadratic tetrahedron", "polyhedron",
+        "VTK cell type 99", "line of one point"})
+    EXPECT_THAT(kinds, testing::Contains(kind));
+}
+
+// ---- PLY
+
+std::string ply(
+    const std::string& header, const std::string& body = "0 0 0\n1 0 0\n0 1 0\n",
+    const std::string& vertex = "element vertex 3\nproperty float x\nproperty float y\nproperty float z\n") {
+  return "ply\nformat ascii 1.0\n" + vertex + header + "end_header\n" + body;
+}
+
+TEST(PlyRare, SaysWhatIsWrong) {
+  const auto expect = [](const std::string& content, const char* text) {
+    EXPECT_THAT(content_error("a.ply", content), HasSubstr(text));
+  };
+  expect("ply\nformat ebcdic 1.0\nend_header\n", "unknown PLY format");
+  expect(ply("property quaternion q\n"), "unknown PLY property type");
+  expect(ply("elephant 3\n"), "unknown PLY header line");
+  expect(ply("", "", "property float x\n"), "before any element");
+  expect(ply("", "1\n", "element face 1\nproperty float x\n"), "no vertex element");
+  expect(
+      ply("element vertex 1\nproperty float x\nproperty float y\nproperty float z\n", "0 0 0\n1 0 0\n0 1 0\n0 0 0\n"),
+      "two vertex elements");
+  expect(ply("", "0 0\n0 0\n0 0\n", "element vertex 3\nproperty float x\nproperty float y\n"), "no property z");
+  expect(ply("element face 1\nproperty list int int vertex_indices\n", "0 0 0\n1 0 0\n0 1 0\n-3 0 1 2\n"),
+         "a list has");
+}
+
+TEST(PlyRare, NumberedPropertiesAreOneArray) {
+  const Dataset read = read_content("a.ply", ply("property double t_0\nproperty double t_1\nproperty double alone_0\n",
+                                                 "0 0 0 1 2 9\n1 0 0 3 4 9\n0 1 0 5 6 9\n"));
+  EXPECT_THAT(values_of(read.point_data.require("t", "points")), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(read.point_data.require("alone_0", "points").components, 1);
+}
+
+TEST(PlyRare, EveryTypeOfNumber) {
+  for (const char* type : {"char", "uchar", "short", "ushort", "int", "uint", "float", "double", "int8", "uint16"}) {
+    const Dataset read =
+        read_content("a.ply", ply(std::string("property ") + type + " t\n", "0 0 0 1\n1 0 0 2\n0 1 0 3\n"));
+    EXPECT_THAT(values_of(read.point_data.require("t", "points")), ElementsAre(1, 2, 3)) << type;
+  }
+}
+
+// ---- TrackVis
+
+std::string trk_header(std::int16_t shape, float size, std::int16_t scalars, std::int32_t header_size,
+                       std::int32_t points, const char* order) {
+  std::string bytes(1000, '\0');
+  const auto put = [&](std::size_t at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof(value)); };
+  std::memcpy(bytes.data(), "TRACK", 5);
+  for (std::size_t d = 0; d < 3; ++d) put(6 + 2 * d, shape), put(12 + 4 * d, size);
+  put(36, scalars);
+  std::memcpy(bytes.data() + 948, order, std::strlen(order));
+  put(988, std::int32_t{1});
+  put(992, std::int32_t{2});
+  put(996, header_size);
+  bytes += bytes_of<std::int32_t>({points});
+  if (points == 2) bytes += bytes_of<float>({1, 1, 1, 2, 1, 1});
+  return bytes;
+}
+
+TEST(TrkRare, SaysWhatIsWrong) {
+  const auto error = [](const std::string& content) { return content_error("a.trk", content); };
+  EXPECT_THAT(error("TRUCK"), HasSubstr("not a TrackVis file"));
+  EXPECT_THAT(error("TRACK"), HasSubstr("not a TrackVis file"));
+  EXPECT_THAT(error(trk_header(9, 1, 0, 999, 2, "LPS")), HasSubstr("another size"));
+  EXPECT_THAT(error(trk_header(9, 0, 0, 1000, 2, "LPS")), HasSubstr("voxel size that is not positive"));
+  EXPECT_THAT(error(trk_header(9, std::numeric_limits<float>::infinity(), 0, 1000, 2, "LPS")), HasSubstr("voxel size"));
+  EXPECT_THAT(error(trk_header(9, 1, -1, 1000, 2, "LPS")), HasSubstr("below zero"));
+  EXPECT_THAT(error(trk_header(9, 1, 0, 1000, -2, "LPS")), HasSubstr("below zero"));
+  EXPECT_THAT(error(trk_header(9, 1, 0, 1000, 2, "LLS")), HasSubstr(""));
+  const Dataset read = read_content("a.trk", trk_header(9, 1, 0, 1000, 2, ""));
+  EXPECT_EQ(read.points.size(), 2U);
+  EXPECT_THAT(read.warnings, testing::Contains(HasSubstr("the affine is missing")));
+}
+
+// ---- VTU with mistakes, and in several pieces
+
+std::string vtu(const std::string& pieces) {
+  return "<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" byte_order=\"LittleEndian\"><UnstructuredGrid>" + pieces +
+         "</UnstructuredGrid></VTKFile>";
+}
+std::string vtu_piece(const std::string& cells, const std::string& data = "", const std::string& components = "3",
+                      const std::string& places = "0 0 0 1 0 0 0 1 0") {
+  return "<Piece NumberOfPoints=\"3\" NumberOfCells=\"1\"><PointData>" + data +
+         "</PointData><Points><DataArray type=\""
+         "Float64\" NumberOfComponents=\"" +
+         components + "\" format=\"ascii\">" + places + "</DataArray></Points><Cells>" + cells + "</Cells></Piece>";
+}
+const std::string connectivity = data_array("connectivity", "0 1 2", "Int64"),
+                  offsets = data_array("offsets", "3", "Int64"), types = data_array("types", "5", "UInt8");
+
+TEST(VtuRare, SaysWhatIsWrong) {
+  const auto expect = [](const std::string& pieces, const char* text) {
+    EXPECT_THAT(content_error("a.vtu", vtu(pieces)), HasSubstr(text));
+  };
+  expect(vtu_piece(connectivity + types), "no connectivity or no offsets");
+  expect(vtu_piece(offsets + types), "no connectivity or no offsets");
+  expect(vtu_piece(connectivity + offsets), "no types");
+  expect(vtu_piece(data_array("connectivity", "0 1 2", "Float64") + offsets + types), "no array of whole numbers");
+  expect(vtu_piece(connectivity + data_array("offsets", "4", "Int64") + types), "");
+  expect(vtu_piece(connectivity + data_array("offsets", "-1", "Int64") + types), "");
+  expect(vtu_piece(connectivity + offsets + types, "", "2", "0 0 1 0 0 1"), "three coordinates");
+  expect("<Piece NumberOfPoints=\"3\" NumberOfCells=\"0\"></Piece>", "the points are missing");
+}
+
+TEST(VtuRare, PiecesAreJoined) {
+  const std::string cells = connectivity + offsets + types;
+  const Dataset read = read_content("a.vtu", vtu(vtu_piece(cells, data_array("t", "1 2 3") + data_array("u", "1 2 3")) +
+                                                 vtu_piece(cells, data_array("t", "4 5 6"))));
+  EXPECT_EQ(read.triangles.cells.size(), 2U);
+  EXPECT_THAT(values_of(read.point_data.require("t", "points")), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_EQ(read.point_data.find("u"), nullptr);
+  EXPECT_THAT(read.warnings, testing::Contains(HasSubstr("array 'u' is left out")));
+}
+
+// ---- What names tell, and compressed files that end early
+
+TEST(Names, TellWhatAFileHolds) {
+  EXPECT_TRUE(is_mesh_file("a.vtu"));
+  EXPECT_FALSE(is_mesh_file("a.nii"));
+  EXPECT_TRUE(holds_many_arrays("a.vti"));
+  EXPECT_FALSE(holds_many_arrays("a.nii"));
+  EXPECT_FALSE(holds_many_arrays("a.off"));
+  EXPECT_TRUE(says_place("a.nii.gz"));
+  EXPECT_FALSE(says_place("a.off"));
+}
+
+TEST(Names, SetsOfPiecesAreNotWrittenAsOneFile) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(write_dataset(folder.path() / "a.pvtu", mixed_mesh(), Overwrite::no), UsageError);
+  EXPECT_THROW(write_image(folder.path() / "a.pvti", counted_image<float>(1), Overwrite::no), UsageError);
+}
+
+TEST(Compressed, FilesThatEndEarlyOrAreDamaged) {
+  const TemporaryFolder folder;
+  write_dataset(folder.path() / "a.off.gz", surface_mesh(), Overwrite::no);
+  write_dataset(folder.path() / "a.vtk.gz", surface_mesh(), Overwrite::no);
+  for (const char* name : {"a.off.gz", "a.vtk.gz"}) {
+    const std::string whole = content_of(folder.path() / name);
+    EXPECT_THAT(reading_error(folder.file(name, whole.substr(0, whole.size() - 20))), HasSubstr("early"));
+    std::string damaged = whole;
+    for (std::size_t i = 20; i < 40; ++i) damaged[i] = static_cast<char>(0xff);
+    EXPECT_THAT(reading_error(folder.file(name, damaged)), HasSubstr("damaged"));
+  }
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron::test
