@@ -1,5 +1,6 @@
 // What files rarely hold: sections, types and mistakes that other tests do not meet.
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -244,7 +245,7 @@ TEST(PlainSurfacesRare, SayWhatIsWrong) {
 TEST(PlainSurfacesRare, ManyCornersOfStlAreJoined) {
   Dataset mesh;
   constexpr std::size_t n = 60;
-  for (std::size_t i = 0; i < n * n; ++i) mesh.points.push_back({double(i % n), double(i / n), 0});
+  for (std::size_t i = 0; i < n * n; ++i) mesh.points.push_back({double(i % n), std::floor(double(i) / n), 0});
   for (std::size_t i = 0; i + n + 1 < n * n; ++i)
     if (i % n + 1 < n) mesh.triangles.cells.push_back(triangle(i, i + 1, i + n));
   const Dataset back = write_and_read("a.stl", mesh);
@@ -261,7 +262,7 @@ TEST(PlainSurfacesRare, OffWithMoreThanPlaces) {
     rest += name.find('C') != std::string::npos ? " 1 1 1 1" : "";
     rest += name.starts_with("ST") ? " 0 0" : "";
     const Dataset read =
-        read_content("a.off", name + "\n3 1 0\n0 0 0" + rest + "\n1 0 0" + rest + "\n0 1 0" + rest + "\n3 0 1 2\n");
+        read_content("a.off", fmt::format("{0}\n3 1 0\n0 0 0{1}\n1 0 0{1}\n0 1 0{1}\n3 0 1 2\n", name, rest));
     EXPECT_EQ(read.triangles.cells.size(), 1U) << name;
     EXPECT_EQ(read.points[2], (Vec3d{0, 1, 0})) << name;
   }
@@ -527,7 +528,7 @@ TEST(VtuRare, PiecesAreJoined) {
 
 // ---- What names tell, and compressed files that end early
 
-TEST(Names, TellWhatAFileHolds) {
+TEST(FileKinds, NamesTellWhatAFileHolds) {
   EXPECT_TRUE(is_mesh_file("a.vtu"));
   EXPECT_FALSE(is_mesh_file("a.nii"));
   EXPECT_TRUE(holds_many_arrays("a.vti"));
@@ -537,7 +538,7 @@ TEST(Names, TellWhatAFileHolds) {
   EXPECT_FALSE(says_place("a.off"));
 }
 
-TEST(Names, SetsOfPiecesAreNotWrittenAsOneFile) {
+TEST(FileKinds, SetsOfPiecesAreNotWrittenAsOneFile) {
   const TemporaryFolder folder;
   EXPECT_THROW(write_dataset(folder.path() / "a.pvtu", mixed_mesh(), Overwrite::no), UsageError);
   EXPECT_THROW(write_image(folder.path() / "a.pvti", counted_image<float>(1), Overwrite::no), UsageError);
