@@ -47,17 +47,19 @@ def decided(branches):
     return [branch["count"] for branch in kept]
 
 
-def once(lines):
-    """The lines of a file without the sums that gcov adds behind the instances of a template."""
-    by_number = collections.defaultdict(list)
-    for line in lines:
-        by_number[line["line_number"]].append(line)
-    for same in by_number.values():
-        if len(same) > 1:
-            same.sort(key=lambda line: len(line["branches"]))
-            if len(same[-1]["branches"]) == sum(len(line["branches"]) for line in same[:-1]):
-                same.pop()
-        yield from same
+def instances(functions, number):
+    """How many functions the innermost one around a line was compiled to: a generic lambda, to one for each type."""
+    around = [f for f in functions if f["start_line"] <= number <= f["end_line"]]
+    if not around:
+        return 1
+    inner = max((f["start_line"], f["start_column"]) for f in around)
+    return sum(1 for f in around if (f["start_line"], f["start_column"]) == inner)
+
+
+def folded(taken, times):
+    """Adds up the branches of instances that gcov lists one after the other."""
+    size, rest = divmod(len(taken), times)
+    return [sum(taken[k::size]) for k in range(size)] if size and not rest else taken
 
 
 def counts_in(data):
@@ -78,10 +80,12 @@ class File:
         # By line and number of branches: instances of a template may differ in what is left of a condition.
         self.branches = {}
 
-    def add(self, line):
+    def add(self, line, functions):
         number = line["line_number"]
         self.lines[number] += line["count"]
         taken = decided(line["branches"])
+        if taken and "function_name" not in line:
+            taken = folded(taken, instances(functions, number))
         if taken and CONDITION.search(self.source[number - 1].split("//")[0]):
             before = self.branches.setdefault(number, {}).setdefault(len(taken), [0] * len(taken))
             self.branches[number][len(taken)] = [a + b for a, b in zip(before, taken)]
@@ -109,8 +113,8 @@ def read_counts(build):
                     name = os.path.relpath(os.path.join(report["current_working_directory"], entry["file"]), ROOT)
                     if name.startswith(FOLDERS):
                         file = files.setdefault(name, File(name))
-                        for line in once(entry["lines"]):
-                            file.add(line)
+                        for line in entry["lines"]:
+                            file.add(line, entry["functions"])
     return files
 
 

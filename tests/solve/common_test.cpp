@@ -59,15 +59,15 @@ TEST(Limits, CountWhatASolveMayDo) {
 TEST(SolveState, GivesUpBeyondTheLimit) {
   SolveState<double> state;
   state.time.assign(100, 0);
-  EXPECT_FALSE(state.gives_up_after(101 * 1160));
+  EXPECT_FALSE(state.gives_up_after(117'160));
   EXPECT_TRUE(state.converged);
-  EXPECT_TRUE(state.gives_up_after(101 * 1160 + 1));
+  EXPECT_TRUE(state.gives_up_after(117'161));
   EXPECT_FALSE(state.converged);
   EXPECT_TRUE(state.gives_up_after(0)) << "once for all";
   SolveState<float> rounds;
   rounds.time.assign(100, 0);
-  EXPECT_FALSE(rounds.gives_up_after_rounds(8 * 1260));
-  EXPECT_TRUE(rounds.gives_up_after_rounds(8 * 1260 + 1));
+  EXPECT_FALSE(rounds.gives_up_after_rounds(10'080));
+  EXPECT_TRUE(rounds.gives_up_after_rounds(10'081));
   EXPECT_FALSE(rounds.converged);
   EXPECT_EQ(rounds.contrast, 1);
   EXPECT_EQ(rounds.transfer_seconds, 0);

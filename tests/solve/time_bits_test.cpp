@@ -1,5 +1,5 @@
 // Where the compiler may not contract products and sums (ISOCHRON_SAME_BITS), the times of one thread are the same to
-// the last bit on every architecture and at every level of optimisation. Those who change them on purpose replace
+// the last bit at every level of optimisation. The file is from aarch64. Those who change them on purpose replace
 // time_bits.txt by what the test prints.
 #include <bit>
 #include <cmath>
