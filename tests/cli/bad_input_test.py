@@ -57,7 +57,7 @@ class BadInput(CliCase):
         self.reject("cut.stl", words=("cut.stl", "byte 84"))
         write_nifti(self.folder / "a.nii", (4, 4, 4), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], [1.0] * 64)
         self.write("cut.nii", self.read_bytes("a.nii")[:400])
-        self.expect(3, "info cut.nii", words=("cut.nii", "byte 352"))
+        self.expect(3, "info cut.nii", words=("cut.nii", "byte 348"))
 
     def test_truncated_vtu(self):
         self.reject_half_a_file("cube", ".vtu")
