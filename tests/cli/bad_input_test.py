@@ -4,6 +4,7 @@ import os
 import resource
 
 from cli_case import TET, TET_POINTS, CliCase, square_mesh
+from small_files import write_nifti
 
 OFF = "OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n"
 
@@ -49,6 +50,14 @@ class BadInput(CliCase):
     def test_truncated_file(self):
         for kind, extension in (("cube", ".msh"), ("square", ".off"), ("cube", ".mesh")):
             self.reject_half_a_file(kind, extension)
+
+    def test_binary_files_that_are_cut_say_where(self):
+        self.succeed("generate square --n 4 -o a.stl")
+        self.write("cut.stl", self.read_bytes("a.stl")[:500])
+        self.reject("cut.stl", words=("cut.stl", "byte 84"))
+        write_nifti(self.folder / "a.nii", (4, 4, 4), [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]], [1.0] * 64)
+        self.write("cut.nii", self.read_bytes("a.nii")[:400])
+        self.expect(3, "info cut.nii", words=("cut.nii", "byte 348"))
 
     def test_truncated_vtu(self):
         self.reject_half_a_file("cube", ".vtu")

@@ -53,11 +53,17 @@ class Limit(CliCase):
 
     # ---- memory
 
+    def need_own_allocator(self):
+        if os.environ.get("ISOCHRON_SANITIZE"):
+            self.skipTest("sanitizers end the process when there is no memory")
+
     def test_the_memory_limit_refuses_a_file_that_announces_more(self):
+        self.need_own_allocator()
         self.big_image()
         self.expect(3, "info big.nii --memory-limit 0.5", words=("big.nii", "not enough memory"))
 
     def test_the_memory_limit_ends_work_that_needs_more(self):
+        self.need_own_allocator()
         self.expect(1, "generate cube --n 300 -o a.vtu --memory-limit 0.1",
                     words=("out of memory", "limited to 0.1 GB", "--memory-limit"))
 

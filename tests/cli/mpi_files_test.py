@@ -1,6 +1,8 @@
 """Sets of pieces over MPI ranks: every rank reads, makes and writes its own."""
 
 import os
+import signal
+import time
 
 from cli_case import square_mesh
 from mpi_case import MpiCase
@@ -226,3 +228,26 @@ class MpiFilesTest(MpiCase):
     def test_a_rank_killed_while_files_are_written_leaves_no_half_set(self):
         self.set_of(2, "a.pvtu", "cube --n 45")
         self.kill_while_writing("solve a.pvtu -o b.pvtu --source 0", "vtu")
+
+    def test_a_rank_killed_while_a_set_is_replaced_leaves_one_of_both(self):
+        self.set_of(2, "a.pvtu", "cube --n 30")
+        contents = lambda: {path.name: path.read_bytes() for path in self.folder.rglob("*b*") if path.is_file()}
+        self.succeed_over_ranks(2, "solve a.pvtu -o b.pvtu --source 0")
+        old = contents()
+        self.assertCountEqual(old, ["b.pvtu", "b_0000.vtu", "b_0001.vtu"])
+        for rank, how in ((1, signal.SIGKILL), (0, signal.SIGTERM), (1, signal.SIGTERM)):
+            with self.subTest(rank=rank, signal=how):
+                with self.start_ranks(2, "solve a.pvtu -o b.pvtu --source 9 --force") as launcher:
+                    ranks, end = {}, time.monotonic() + 100
+                    while len(list((self.folder / "b").iterdir())) == 2 and launcher.poll() is None:
+                        ranks = ranks if len(ranks) == 2 else self.rank_processes(launcher.pid)
+                        self.assertLess(time.monotonic(), end)
+                    os.kill(ranks[rank], how)
+                    _, err = launcher.communicate(timeout=60)
+                found = contents()
+                self.assertEqual(found.keys(), old.keys(), err)
+                same = [found[name] == old[name] for name in ("b_0000.vtu", "b_0001.vtu")]
+                self.assertIn(same, ([True, True], [False, False]))
+                self.assertEqual(same[0], launcher.returncode != 0, err)
+                self.succeed("info b.pvtu")
+                old = found

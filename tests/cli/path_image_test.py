@@ -2,6 +2,7 @@
 
 import math
 import random
+import struct
 
 from cli_case import CliCase
 from small_files import write_nifti
@@ -52,6 +53,19 @@ class PathImageTest(CliCase):
         self.assertEqual([p.get("vertex") for p in done["paths"]][3:], [7, 9])
         self.assertAlmostEqual(done["paths"][0]["length"], math.dist((5.6, 2.2, 4.4), (3.2, 4.1, 5.3)), delta=0.02)
         self.assertAlmostEqual(done["paths"][1]["length"], math.dist((1, 2, 3), (3.2, 4.1, 5.3)), delta=0.02)
+
+    def test_tracks_for_trackvis_have_the_points_of_those_for_mrtrix(self):
+        self.solved()
+        for name in ("p.tck", "p.trk"):
+            self.succeed(f"path times.nii.gz --to 77,1330 --speed 2 --source 0 -o {name}")
+            self.succeed(f"convert {name} {name}.vtk")
+        head = self.read_bytes("p.trk")
+        self.assertEqual((head[:5], struct.unpack_from("<3h", head, 6)), (b"TRACK", (self.N,) * 3))
+        tck, trk = (self.info(f"{name}.vtk") for name in ("p.tck", "p.trk"))
+        self.assert_fields(trk, points=tck["points"], lines=2)
+        self.succeed("generate square --n 4 -o a.vtu")
+        self.succeed("solve a.vtu --source 0 -o b.vtu")
+        self.expect(2, "path b.vtu --to 9 -o c.trk", words=("c.trk", "b.vtu is a mesh", ".tck"))
 
     def test_takes_sources_from_the_file(self):
         last = self.N**3 - 1

@@ -57,6 +57,7 @@ class SolveImage(CliCase):
         other = self.image("other.nrrd", (n, n, n - 1), [1.0] * n * n * (n - 1))
         self.expect(3, f"solve {image} -o b.nrrd --source 0 --mask {other}", words="other voxels")
         self.expect(3, f"solve {image} -o b.nrrd --source 4 --mask {wall}", words="outside the mask")
+        self.expect(3, f"solve {wall} --speed-array speed -o b.nrrd --source 4", words=("4,0,0", "does not conduct"))
 
     def test_what_does_not_conduct(self):
         """A wall with a gap: as a mask, as speed 0, as a region."""

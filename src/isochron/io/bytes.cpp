@@ -257,7 +257,8 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
   const std::uint64_t used = taken_ + begin_;
   // One byte more: the last word of a text file needs no white space behind it.
   const std::uint64_t left = (max_bytes_ > used ? max_bytes_ - used : 0) + 1;
-  if (min_bytes > 0 && items > left / min_bytes) fail("the file is too short for what it announces (items: {})", items);
+  if (min_bytes > 0 && items > left / min_bytes)
+    fail("the file is too short for what it announces at byte {} (items: {})", used, items);
   const std::uint64_t buffered = end_ - begin_;  // these are counted already
   const std::uint64_t needed = items * min_bytes;
   if (packed_ && needed > buffered) UnpackLimit::require(needed - buffered, path_);
@@ -265,7 +266,7 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
 
 void ByteReader::read(void* to, std::size_t bytes) {
   for (char* target = static_cast<char*>(to); bytes > 0;) {
-    if (at_end()) fail("the file ends in the middle of its data");
+    if (at_end()) fail("the file ends in the middle of its data, at byte {}", taken_ + begin_);
     const std::size_t part = std::min(bytes, end_ - begin_);
     if (target != nullptr) target = std::copy_n(buffer_.data() + begin_, part, target);
     begin_ += part;

@@ -191,7 +191,12 @@ void AtomicFile::rename() {
   done_ = true;
 }
 
-void AtomicFile::flush_folder() const { sync_to_disk(folder_of(file_)); }
+void AtomicFile::flush_folder() const {
+  try {
+    sync_to_disk(folder_of(file_));
+  } catch (const std::bad_alloc&) {  // the file is there, and that is said
+  }
+}
 
 void AtomicFile::commit() {
   flush();

@@ -313,7 +313,8 @@ Path GridPathTracer::from(Vec3d start, PathOptions options, const EndRegions& re
   const auto voxel = std::isfinite(start.x + start.y + start.z) ? grid.voxel_at(start) : std::nullopt;
   if (!voxel) throw InputError(fmt::format("{} is outside the image; give a point inside, in its unit", what));
   if (!mask_.empty() && mask_[voxel->index()] == 0)
-    throw InputError(fmt::format("{} is outside the mask; give a point inside", what));
+    throw InputError(fmt::format(
+        "{} is where no front can enter (outside the mask, or the voxel does not conduct); give another point", what));
   const Vec3d index = GridField::clamped(grid, grid.index_of(start));
   if (!field.voxel(index))
     throw NoAnswerError(

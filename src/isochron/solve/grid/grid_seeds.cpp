@@ -273,7 +273,7 @@ void refuse_masked(const ImageGrid& grid, const Sources& sources, const PlacedSo
   const std::string name =
       number < voxels ? name_of(sources.vertices[number]) : name_of(sources.points[number - voxels]);
   throw InputError(name + " is in " + place(Place::Kind::voxel, real(index_of(grid, placed.vertex))) +
-                   ", outside the mask; choose one inside");
+                   ", which no front can enter (it is outside the mask or does not conduct); choose another one");
 }
 
 std::vector<PlacedSource> place_grid_sources(const ImageGrid& grid, const GridCells& cells, const Sources& sources) {
