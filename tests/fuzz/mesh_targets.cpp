@@ -452,6 +452,7 @@ std::vector<Target> mesh_targets() {
        .written = ".vtp"},
   };
   std::vector<Target> result;
+  result.reserve(formats.size());
   for (const MeshFormat& format : formats) result.push_back(mesh_target(format));
   result.push_back(packed_mesh_target("packed.vtu", "p.vtu",
                                       {packed_grid(Pack::vtk_blocks), packed_grid(Pack::sized_base64)}, xml_words));
