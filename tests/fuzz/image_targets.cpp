@@ -189,9 +189,11 @@ Target raw_image_target() {
     std::tie(layout.type, layout.encoding) = parse_raw_type(parts[0].substr(std::min<std::size_t>(6, parts[0].size())));
     check_round_trip(read_raw_image(put("a.raw", parts[1]), layout), ".nrrd", Keeps::exactly);
   };
-  const Texts seeds{joined({std::string("\2\2\1\0\2\0", 6) + "float32", bytes_of<float>({1, 2, 3, 4})}),
-                    joined({std::string("\2\1\1\0\3\1", 6) + "uint16be", "xabcdefgh"})};
-  return {"image.raw", work, [=] { return seeds; }, {"float64", "int8", "uint64le", "int32be"}};
+  const auto seeds = [] {
+    return Texts{joined({std::string("\2\2\1\0\2\0", 6) + "float32", bytes_of<float>({1, 2, 3, 4})}),
+                 joined({std::string("\2\1\1\0\3\1", 6) + "uint16be", "xabcdefgh"})};
+  };
+  return {"image.raw", work, seeds, {"float64", "int8", "uint64le", "int32be"}};
 }
 
 }  // namespace
@@ -212,6 +214,7 @@ std::vector<Target> image_targets() {
       {.name = "packed.vti", .files = {"a.vti"}, .seeds = {packed_vti()}, .words = vti_words},
   };
   std::vector<Target> result;
+  result.reserve(formats.size());
   for (const ImageFiles& format : formats) result.push_back(image_target(format));
   result.push_back(plain_image_target("a.nii", {"n+1", "ni1", "n+2"}, Keeps::singles));
   result.push_back(plain_image_target("a.nrrd", nrrd_words, Keeps::exactly));

@@ -245,7 +245,8 @@ const Texts ply_words{"element ",
 const std::string stl_text =
     "solid a\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\nendsolid "
     "a\n";
-const Texts stl_words{"facet normal ", "outer loop\n", "vertex ", "endloop\n", "endfacet\n", "endsolid", "solid "};
+const Texts stl_words{"facet normal ", "outer loop\n", "vertex ", "endloop\n", "endfacet\n",
+                      "endsolid",      "solid ",       "1e300 ",  "1e-300 "};
 
 const Texts obj_texts{
     "# c\no a\nv 0 0 0 1\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0 0\nvn 0 0 1\nf 1/1/1 2//1 3\nf -4 -3 -2 "
@@ -354,9 +355,14 @@ std::string trk_content() {
   return test::content_of(path);
 }
 
-const Texts tck_texts{"mrtrix tracks\ndatatype: Float32BE\ncount: 1\nfile: . 58\nEND\n" +
-                      test::bytes_of(std::vector<float>{1, 2, 3, 4, 5, 6, NAN, NAN, NAN, INFINITY, INFINITY, INFINITY},
-                                     Encoding::big_endian)};
+template <class T>
+std::string tck_text(const std::string& type, Encoding encoding) {
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(), end = std::numeric_limits<T>::infinity();
+  return "mrtrix tracks\ndatatype: " + type + "\ncount: 1\nfile: . 58\nEND\n" +
+         test::bytes_of(std::vector<T>{1, 2, 3, 4, 5, 6, nan, nan, nan, end, end, end}, encoding);
+}
+const Texts tck_texts{tck_text<float>("Float32BE", Encoding::big_endian),
+                      tck_text<double>("Float64LE", Encoding::little_endian)};
 const Texts tck_words{"mrtrix tracks\n", "datatype: ", "Float64LE", "Float32BE", "count: ", "file: . ", "END\n"};
 
 // ---- meshes in pieces
@@ -446,6 +452,7 @@ std::vector<Target> mesh_targets() {
        .written = ".vtp"},
   };
   std::vector<Target> result;
+  result.reserve(formats.size());
   for (const MeshFormat& format : formats) result.push_back(mesh_target(format));
   result.push_back(packed_mesh_target("packed.vtu", "p.vtu",
                                       {packed_grid(Pack::vtk_blocks), packed_grid(Pack::sized_base64)}, xml_words));

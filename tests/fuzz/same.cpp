@@ -6,6 +6,7 @@
 #include "fuzz/files.h"
 #include "isochron/error.h"
 #include "isochron/io.h"
+#include "isochron/io/image/values.h"
 
 namespace isochron::fuzz {
 namespace {
@@ -27,6 +28,16 @@ std::vector<std::vector<VertexId>> all_cells(const Dataset& d) {
   for (const auto& line : d.lines)
     for (std::size_t i = 1; i < line.size(); ++i) result.push_back({line[i - 1], line[i]});
   return result;
+}
+
+/// Formats without numbers of points leave out triangles that are none in their precision.
+void leave_out_collapsed(Dataset& d, Keeps keeps) {
+  std::erase_if(d.triangles.cells, [&](const auto& cell) {
+    const auto meet = [&](std::size_t i, std::size_t k) {
+      return same(d.points[cell[i].index()], d.points[cell[k].index()], keeps);
+    };
+    return meet(0, 1) || meet(1, 2) || meet(2, 0);
+  });
 }
 
 bool same_geometry(const Dataset& a, const Dataset& b, Keeps keeps, Points points) {
@@ -54,6 +65,23 @@ void check_array(const DataArray& array, const DataArrays& again, Keeps keeps) {
 void check_arrays(const DataArrays& arrays, const DataArrays& again, const Texts& kept, Keeps keeps) {
   for (const DataArray& array : arrays.all())
     if (std::find(kept.begin(), kept.end(), array.name) != kept.end()) check_array(array, again, keeps);
+}
+
+/// The same for tensors, whose order may be another in the file.
+void check_tensors(const Image& image, const Image& again, Keeps keeps) {
+  const DataArray &a = image.data.all().front(), &b = again.data.all().front();
+  require(image.tensor_order.has_value() == again.tensor_order.has_value(), "tensors are none any more");
+  require(a.components == b.components && a.tuple_count() == b.tuple_count(), "tensors have another size");
+  std::vector<double> one(static_cast<std::size_t>(a.components)), other(one);
+  for (std::size_t i = 0; i < a.tuple_count(); ++i) {
+    for (int k = 0; k < a.components; ++k) {
+      one[static_cast<std::size_t>(k)] = a.at(i, k);
+      other[static_cast<std::size_t>(k)] = b.at(i, k);
+    }
+    const SymTensor3d s = tensor_of(one, *image.tensor_order), t = tensor_of(other, *again.tensor_order);
+    require(same({s.xx, s.xy, s.xz}, {t.xx, t.xy, t.xz}, keeps) && same({s.yy, s.yz, s.zz}, {t.yy, t.yz, t.zz}, keeps),
+            "tensors have other values");
+  }
 }
 
 /// Compares numbers of the size `scale`. Axes are taken apart into lengths and directions.
@@ -102,6 +130,7 @@ void check_round_trip(const Dataset& dataset, const std::string& extension, Keep
   Dataset held = dataset;
   if (dropped_lines(path, dataset) > 0) held.lines.clear();
   if (dropped_triangles(path, dataset) > 0) held.triangles.cells.clear();
+  if (points == Points::of_each_cell) leave_out_collapsed(held, keeps);
   require(same_geometry(held, again, keeps, points), "a mesh is not the same after it was written and read");
   const Texts kept = kept_arrays(path, dataset).kept;
   if (!held.points.empty()) check_arrays(held.point_data, again.point_data, kept, keeps);
@@ -118,7 +147,7 @@ void check_round_trip(const Image& image, const std::string& extension, Keeps ke
   if (!says_place(path)) held.grid.origin = again.grid.origin, held.grid.axes = again.grid.axes;
   require(same_grid(held.grid, again.grid, keeps), "an image has another grid after it was written and read");
   require(held.data.all().size() <= again.data.all().size(), "an image has lost an array");
-  if (held.tensor_order || again.tensor_order) return;
+  if (holds_tensor(held)) return check_tensors(held, again, keeps);
   for (std::size_t i = 0; i < held.data.all().size(); ++i) {
     DataArray array = held.data.all()[i];
     if (!holds_many_arrays(path)) array.name = again.data.all()[i].name;

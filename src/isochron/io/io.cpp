@@ -31,7 +31,7 @@ enum MeshHolds : unsigned {
   arrays = 8,
   everything = 15,
   one_kind = 16,  // triangles only where there are no tetrahedra
-  corners = 32    // points only as corners of cells
+  soup = 32       // points only as corners of cells, in single precision
 };
 
 struct MeshCodec {
@@ -76,7 +76,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"VTK surface in pieces", {".pvtp"}, triangles | lines | arrays, read_mesh_pieces, nullptr},
       {"VTK legacy", with_gzip({".vtk"}), everything, read_legacy_vtk, write_legacy_vtk},
       {"PLY", with_gzip({".ply"}), triangles | lines | arrays, read_ply, write_ply},
-      {"STL", with_gzip({".stl"}), triangles | corners, read_stl, write_stl},
+      {"STL", with_gzip({".stl"}), triangles | soup, read_stl, write_stl},
       {"Wavefront OBJ", with_gzip({".obj"}), triangles | lines, read_obj, write_obj},
       {"Gmsh", with_gzip({".msh"}), everything, read_gmsh, write_gmsh, {}, gmsh_array_name},
       {"CARP",
@@ -97,7 +97,7 @@ const std::vector<MeshCodec>& mesh_codecs() {
       {"OFF", with_gzip({".off"}), triangles, read_off, write_off},
       {"GIFTI", with_gzip({".gii"}), triangles | arrays, read_gifti, nullptr},
       freesurfer_codec(),
-      {"MRtrix tracks", {".tck"}, lines | corners, read_tck, write_tck},
+      {"MRtrix tracks", {".tck"}, lines | soup, read_tck, write_tck},
       {"TrackVis tracks", {".trk"}, lines, read_trk, nullptr},
   };
   return table;
@@ -172,6 +172,19 @@ std::string name_in_file(const MeshCodec& codec, const PlacedArrays& at, const D
   return (codec.holds & arrays) != 0 ? array.name : std::string();
 }
 
+double largest_of(const Vec3d& v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); }
+
+/// Of formats that keep coordinates in single precision: those that it does not hold would be infinite.
+void check_points_held(const fs::path& path, const MeshCodec& codec, const Dataset& dataset) {
+  if ((codec.holds & soup) == 0) return;
+  for (const Vec3d& p : dataset.points)
+    if (largest_of(p) > std::numeric_limits<float>::max())
+      throw UsageError(fmt::format("{} files keep coordinates in single precision ({:g},{:g},{:g} is too far for it); "
+                                   "change the unit, or write .vtk",
+                                   codec.name, p.x, p.y, p.z),
+                       path.string());
+}
+
 void add_once(std::vector<std::string>& names, const std::string& name) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
@@ -241,12 +254,11 @@ void check_image(const fs::path& path, const Image& image) {
 /// Steps and places that single precision does not hold would come back as nothing, or as infinity.
 void check_place_held(const fs::path& path, const ImageCodec& codec, const ImageGrid& grid) {
   if (codec.place != SaysPlace::in_singles) return;
-  const auto largest = [](const Vec3d& v) { return std::max({std::abs(v.x), std::abs(v.y), std::abs(v.z)}); };
   const auto fits = [](double number) { return number < std::numeric_limits<float>::max() / 2; };
   const Vec3d end{1.0 * grid.shape[0], 1.0 * grid.shape[1], 1.0 * grid.shape[2]};
-  bool good = fits(largest(grid.origin)) && fits(largest(grid.position(end)));
+  bool good = fits(largest_of(grid.origin)) && fits(largest_of(grid.position(end)));
   for (const Vec3d& axis : grid.axes)
-    good = good && fits(largest(axis)) && largest(axis) > std::numeric_limits<float>::min();
+    good = good && fits(largest_of(axis)) && largest_of(axis) > std::numeric_limits<float>::min();
   if (!good)
     throw UsageError(codec.name +
                          " files keep the place of voxels in single precision (that of these is too far, or their "
@@ -341,7 +353,7 @@ void check_holds(const fs::path& path, const Dataset& dataset) {
   for (const PlacedArrays& at : arrays_by_place(dataset)) present |= at.any ? at.cells : 0;
   const unsigned kept = present & codec.holds;
   const unsigned elements = present & (triangles | tets);
-  if (present == 0 && (codec.holds & corners) != 0)
+  if (present == 0 && (codec.holds & soup) != 0)
     throw UsageError(codec.name + " files hold points only as corners of cells (there are no cells); choose another " +
                          "extension, for example .vtk",
                      path.string());
@@ -389,6 +401,7 @@ void write_dataset(OutputFiles& outputs, const fs::path& path, const Dataset& da
   const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
+  check_points_held(path, codec, dataset);
   std::vector<OutputFile> files;
   for (const fs::path& target : files_written(path)) files.push_back(outputs.add(target));
   codec.write(files, dataset);  // which leaves out the fibres where there are none
