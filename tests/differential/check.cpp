@@ -28,7 +28,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What a case may take, all of its solves together. Where edge times differ by millions of times a schedule may go
 /// round for minutes before it gives up: it is stopped then, and counted.
-constexpr std::chrono::seconds max_time_of_case{5};
+constexpr std::chrono::seconds max_time_of_case{2};
 
 /// Cancels the solves of a case when its time is over.
 class Deadline {
@@ -145,7 +145,8 @@ class Attempts {
     options.ranks.group_size = below(2);
     if (problem_.kind != "image")
       options.ranks.pace = std::array{Pace::banded, Pace::sweeps, Pace::local_solves}[random_.below(3)];
-    if (request_.devices == Devices::gpu && below(2) == 0) options.ranks.rank_backend = Backend::cuda;
+    if (request_.devices == Devices::gpu && options.ranks.pace != Pace::sweeps)
+      options.ranks.rank_backend = Backend::cuda;
     attempt.name = fmt::format("{} ranks{} (blocks {}, group {}, pace {})-{}", attempt.ranks,
                                options.ranks.rank_backend == Backend::cuda ? " on the GPU" : "",
                                options.ranks.blocks_per_rank, options.ranks.group_size,
