@@ -464,12 +464,12 @@ class MetricMaker {
     FiberMetric metric;
     metric.velocities.clear();
     const std::size_t regions = dice_.number(1, 3);
+    const bool sheets = dice_.chance(0.4);
     for (std::size_t r = 0; r < regions; ++r) {
-      const double along = unit_ * dice_.power(-1, 1), slower = ratio(6);
+      const double along = unit_ * dice_.power(-1, 1), slower = ratio(sheets ? 5 : 6);  // more cannot be computed with
       metric.velocities.push_back({along, along / slower, along / (dice_.chance(0.5) ? slower : std::sqrt(slower))});
     }
     if (regions > 1 && !image_ && dice_.chance(0.2)) metric.velocities.back() = {0, 0, 0};
-    const bool sheets = dice_.chance(0.4);
     features_.push_back(sheets ? "fibres and sheets" : "fibres");
     for (std::size_t e = 0; e < count_; ++e) {
       metric.fiber.push_back(direction());
