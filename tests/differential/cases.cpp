@@ -92,7 +92,7 @@ class MeshMaker {
   /// A jittered lattice: right-angled at best, inverted at worst.
   Mesh lattice() {
     const bool large = dice_.chance(0.05);
-    const std::size_t most = Corners == 3 ? (large ? 15 : 7) : (large ? 5 : 3);
+    const std::size_t most = Corners == 3 ? (large ? 15 : 6) : large ? 5 : dice_.number(1, 3);
     const std::array<std::size_t, 3> cells{dice_.number(1, most), dice_.number(1, most),
                                            Corners == 3 ? 0 : dice_.number(1, most)};
     const double jitter = dice_.one_of({0.0, 0.2, 0.45, 0.8});
