@@ -247,7 +247,8 @@ class Checker {
                                                               : "larger residual";
     const char* truth = !reference_ ? "" : worst_share(arrival).share > 1 ? ", times are wrong" : ", times are right";
     count(fmt::format("not converged: {}, {}, {}{}", problem_.kind, isochron::name_of(arrival.precision), why, truth));
-    if (!residual.settled() || residual.passed() || !reference_) return;
+    // Virtual elements, which the fixed point has from the library, may be too early where the metric changes.
+    if (!residual.settled() || residual.passed() || !reference_ || problem_.obtuse != ObtuseSplit::none) return;
     const std::size_t v = residual.vertex_below.index();
     if (arrival.times[v] >= reference_->times[v] - 1e-4 * (reference_->times[v] - reference_->base))
       fail(attempt.name, fmt::format("is said to be too early by a share of {:.3g} at vertex {}, but is not",

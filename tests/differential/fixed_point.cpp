@@ -327,6 +327,7 @@ std::vector<double> local_edges(std::size_t vertex_count, const std::vector<Face
     if (longest > 0) at.fastest = std::min(at.fastest, longest);
   }
   std::vector<double> edge;
+  edge.reserve(vertex_count);
   for (const Sum& at : sums) edge.push_back(at.count > 0 ? std::min(at.sum / at.count, 2 * at.fastest) : 0);
   return edge;
 }
