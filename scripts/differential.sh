@@ -2,14 +2,15 @@
 # Solves random problems in every way that applies and compares the answers; on a machine with a GPU on that too. Builds
 # without optional parts first. Ends with a table.
 #
-#   scripts/differential.sh [--cases N] [--seed S] [--seconds T] [-o FOLDER]
+#   scripts/differential.sh [--cases N] [--seed S] [--seconds T] [--sanitize] [-o FOLDER]
 #
 #   --cases N     on one core each (200,000); over ranks, with threads and on the GPU a part of it
 #   --seed S      another seed gives other cases (1)
 #   --seconds T   for each stage at most (no limit)
+#   --sanitize    with the address and undefined-behaviour sanitizers, without the GPU
 #   -o FOLDER     for the logs (out/differential)
 #
-# BUILD names the build folder (build/differential), JOBS the number of processes (all cores).
+# BUILD names the build folder (build/differential, build/asan), JOBS the number of processes (all cores).
 # Exit codes: 0 all passed, 1 something failed, 2 usage.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -18,7 +19,7 @@ cases=200000
 seed=1
 seconds=0
 out=out/differential
-build=${BUILD:-build/differential}
+sanitize=no
 jobs=${JOBS:-$(nproc)}
 
 fail() {
@@ -33,6 +34,11 @@ while (($# > 0)); do
     --seed) seed=$2 ;;
     --seconds) seconds=$2 ;;
     -o) out=$2 ;;
+    --sanitize)
+      sanitize=yes
+      shift
+      continue
+      ;;
     *) fail "unknown argument '$1'; see scripts/differential.sh --help" ;;
   esac
   shift 2
@@ -41,7 +47,11 @@ done
 export PATH=$PATH:/usr/local/cuda/bin
 gpu=$(timeout 60 nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ') || gpu=""
 mkdir -p "$out"
-if [[ -n $gpu ]]; then
+if [[ $sanitize == yes ]]; then
+  gpu=""
+  build=${BUILD:-build/asan}
+  cmake --preset asan -B "$build" >"$out/configure.log" 2>&1
+elif build=${BUILD:-build/differential} && [[ -n $gpu ]]; then
   cmake --preset cuda -B "$build" -DCMAKE_CUDA_ARCHITECTURES="$gpu" >"$out/configure.log" 2>&1
 else
   cmake --preset bare -B "$build" >"$out/configure.log" 2>&1
@@ -68,7 +78,7 @@ if [[ -n $gpu ]]; then
   stage gpu $((cases / 10)) $((jobs < 8 ? jobs : 8)) --gpu
   stage gpu-ranks $((cases / 100)) 2 --gpu --ranks
 else
-  rows+=("gpu        skipped there is no GPU here")
+  rows+=("gpu        skipped no GPU here, or not with sanitizers")
 fi
 
 echo

@@ -92,7 +92,7 @@ class MeshMaker {
   /// A jittered lattice: right-angled at best, inverted at worst.
   Mesh lattice() {
     const bool large = dice_.chance(0.05);
-    const std::size_t most = Corners == 3 ? (large ? 15 : 7) : (large ? 5 : 3);
+    const std::size_t most = Corners == 3 ? (large ? 15 : 6) : large ? 5 : dice_.number(1, 3);
     const std::array<std::size_t, 3> cells{dice_.number(1, most), dice_.number(1, most),
                                            Corners == 3 ? 0 : dice_.number(1, most)};
     const double jitter = dice_.one_of({0.0, 0.2, 0.45, 0.8});
@@ -464,12 +464,12 @@ class MetricMaker {
     FiberMetric metric;
     metric.velocities.clear();
     const std::size_t regions = dice_.number(1, 3);
+    const bool sheets = dice_.chance(0.4);
     for (std::size_t r = 0; r < regions; ++r) {
-      const double along = unit_ * dice_.power(-1, 1), slower = ratio(6);
+      const double along = unit_ * dice_.power(-1, 1), slower = ratio(sheets ? 5 : 6);  // more cannot be computed with
       metric.velocities.push_back({along, along / slower, along / (dice_.chance(0.5) ? slower : std::sqrt(slower))});
     }
     if (regions > 1 && !image_ && dice_.chance(0.2)) metric.velocities.back() = {0, 0, 0};
-    const bool sheets = dice_.chance(0.4);
     features_.push_back(sheets ? "fibres and sheets" : "fibres");
     for (std::size_t e = 0; e < count_; ++e) {
       metric.fiber.push_back(direction());

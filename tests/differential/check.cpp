@@ -28,7 +28,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 /// What a case may take, all of its solves together. Where edge times differ by millions of times a schedule may go
 /// round for minutes before it gives up: it is stopped then, and counted.
-constexpr std::chrono::seconds max_time_of_case{5};
+constexpr std::chrono::seconds max_time_of_case{2};
 
 /// Cancels the solves of a case when its time is over.
 class Deadline {
@@ -145,7 +145,8 @@ class Attempts {
     options.ranks.group_size = below(2);
     if (problem_.kind != "image")
       options.ranks.pace = std::array{Pace::banded, Pace::sweeps, Pace::local_solves}[random_.below(3)];
-    if (request_.devices == Devices::gpu && below(2) == 0) options.ranks.rank_backend = Backend::cuda;
+    if (request_.devices == Devices::gpu && options.ranks.pace != Pace::sweeps)
+      options.ranks.rank_backend = Backend::cuda;
     attempt.name = fmt::format("{} ranks{} (blocks {}, group {}, pace {})-{}", attempt.ranks,
                                options.ranks.rank_backend == Backend::cuda ? " on the GPU" : "",
                                options.ranks.blocks_per_rank, options.ranks.group_size,
@@ -246,7 +247,8 @@ class Checker {
                                                               : "larger residual";
     const char* truth = !reference_ ? "" : worst_share(arrival).share > 1 ? ", times are wrong" : ", times are right";
     count(fmt::format("not converged: {}, {}, {}{}", problem_.kind, isochron::name_of(arrival.precision), why, truth));
-    if (!residual.settled() || residual.passed() || !reference_) return;
+    // Virtual elements, which the fixed point has from the library, may be too early where the metric changes.
+    if (!residual.settled() || residual.passed() || !reference_ || problem_.obtuse != ObtuseSplit::none) return;
     const std::size_t v = residual.vertex_below.index();
     if (arrival.times[v] >= reference_->times[v] - 1e-4 * (reference_->times[v] - reference_->base))
       fail(attempt.name, fmt::format("is said to be too early by a share of {:.3g} at vertex {}, but is not",

@@ -327,6 +327,7 @@ std::vector<double> local_edges(std::size_t vertex_count, const std::vector<Face
     if (longest > 0) at.fastest = std::min(at.fastest, longest);
   }
   std::vector<double> edge;
+  edge.reserve(vertex_count);
   for (const Sum& at : sums) edge.push_back(at.count > 0 ? std::min(at.sum / at.count, 2 * at.fastest) : 0);
   return edge;
 }
@@ -461,6 +462,7 @@ class Decomposition {
 struct VoxelTensors {
   Decomposition::Matrix travel{}, velocity{};
   double condition = 1;
+  double cancelled = 1;  ///< the largest products in the determinant of the velocities, over that determinant
 
   VoxelTensors(const ImageGrid& grid, const SymTensor3d& m) {
     using Real = Decomposition::Real;
@@ -485,6 +487,8 @@ struct VoxelTensors {
       for (Real& value : row) value /= determinant;
     for (int d = 0; d < dim; ++d) inverse_size += velocity[d][d];
     condition = static_cast<double>(size * inverse_size);
+    cancelled = static_cast<double>(dim == 2 ? inverse_size * inverse_size * determinant / size
+                                             : inverse_size * inverse_size * inverse_size * determinant);
   }
 };
 
@@ -498,8 +502,8 @@ bool add_voxel(const Voxels& voxels, const ImageGrid& grid, const Vec3i& at, con
   double all = 0, largest = 0;
   for (const IntegerTerm& term : terms) all += term.weight, largest = std::max(largest, term.weight);
   const auto target = static_cast<std::uint32_t>(voxels.number(at));
-  // The library keeps weights in single precision, and inverts in double.
-  const double inexact = 1e-6 + 4 * double_epsilon * tensors.condition;
+  // The library keeps weights in single precision and inverts by cofactors in double.
+  const double inexact = 1e-6 + 4 * double_epsilon * (tensors.condition + tensors.cancelled);
   StencilRule stencil{target, {}, inexact};
   bool cut = false;
   for (const IntegerTerm& term : terms) {

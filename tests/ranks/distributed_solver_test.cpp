@@ -151,6 +151,16 @@ TEST(DealByTime, TakesAnyMetricThatCanBeSolved) {
   }
 }
 
+TEST(DistributedSolver, TakesEdgesWithoutLengthAndVerticesFarAway) {
+  TriangleMesh mesh;
+  mesh.points = {{0, 0, 0}, {0, 0, 0}, {1, 0, 0}};
+  mesh.elements = {{vertex(0), vertex(1), vertex(2)}};
+  expect_serial(mesh, Metric(), from(vertex(0)), {.ranks = 3, .rank_options = by_time});
+  TriangleMesh large = square(5);
+  large.points.push_back({1e9, -1e9, 1e9});
+  expect_serial(large, Metric(), from(vertex(0)), {.ranks = 3, .rank_options = by_time});
+}
+
 TEST(DistributedSolver, GivesTheSerialTimesWithVirtualElements) {
   const TriangleMesh flat = square(25, 0.4);
   for (const int ranks : {2, 5}) {

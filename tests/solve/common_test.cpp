@@ -268,7 +268,7 @@ TEST(ArrivalParts, SummariesCountWhatIsReached) {
 
 TEST(ArrivalParts, FactoredSourcesAreAtMost64) {
   EXPECT_NO_THROW(check_factored_count(64));
-  EXPECT_THROW(check_factored_count(65), UsageError);
+  EXPECT_THROW(check_factored_count(65), FactoringFailed);
 }
 
 }  // namespace TEST_FILE

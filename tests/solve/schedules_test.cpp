@@ -159,7 +159,7 @@ TEST_P(Schedules, EndWhenOnsetsAreFarApart) {
       EXPECT_EQ(arrival.reached, mesh.vertex_count());
       const double ulp = onset * (way.precision == Precision::single_ ? 6e-8 : 1e-16);
       for (std::uint32_t v = 0; v < first; ++v)
-        ASSERT_NEAR(arrival.times[first + v] - onset, arrival.times[v], 8 * ulp + 1e-4);
+        ASSERT_NEAR(arrival.times[first + v] - onset, arrival.times[v], 20 * ulp + 1e-4);  // each hop rounds
     }
   }
 }

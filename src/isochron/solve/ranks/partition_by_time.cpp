@@ -137,10 +137,14 @@ class CoarseImage {
     Vec3d high = low_ = mesh.points.front();
     for (const Vec3d& p : mesh.points)
       for (int k = 0; k < 3; ++k) low_[k] = std::min(low_[k], p[k]), high[k] = std::max(high[k], p[k]);
+    // Vertices that are far from the others do not make an image of nearly nothing.
+    const double max_voxels = 1e6 + 16 * static_cast<double>(mesh.vertex_count());
+    const auto along = [&](int k) { return (high[k] - low_[k]) / size_ + 2; };
+    while (along(0) * along(1) * along(2) > max_voxels) size_ *= 1.5;
     for (int k = 0; k < 3; ++k) {
-      grid_.shape[k] = static_cast<std::uint32_t>((high[k] - low_[k]) / voxel) + 2;
+      grid_.shape[k] = static_cast<std::uint32_t>(along(k));
       grid_.axes[k] = {};
-      grid_.axes[k][k] = voxel;
+      grid_.axes[k][k] = size_;
     }
     grid_.origin = low_;
     mask_.assign(grid_.voxel_count(), 0);
@@ -369,6 +373,13 @@ std::vector<std::uint32_t> even_out(std::span<const std::size_t> block_size, std
   return rank_of;
 }
 
+/// Parts of a mesh whose edges have no length: any will do.
+std::vector<std::uint32_t> in_order(std::size_t vertices, std::size_t ranks) {
+  std::vector<std::uint32_t> rank_of(vertices);
+  for (std::size_t v = 0; v < vertices; ++v) rank_of[v] = static_cast<std::uint32_t>(v * ranks / vertices);
+  return rank_of;
+}
+
 }  // namespace
 
 /// A vertex that has its time from a later one is processed before that is known, and again with every correction. So
@@ -400,6 +411,7 @@ std::vector<std::uint32_t> partition_by_time(const SimplexMesh<Corners>& mesh, c
                                              std::span<const Seed> seeds, int ranks, int threads) {
   const MeanEdge edge = mean_edge(mesh, metric);
   std::vector<double> times(mesh.vertex_count());
+  if (!(edge.length > 0 && edge.time > 0)) return in_order(times.size(), static_cast<std::size_t>(ranks));
   {
     CoarseImage image(mesh, metric, voxel_edges * edge.length, edge.time / edge.length);
     image.solve_from(seeds, mesh.points, threads);
