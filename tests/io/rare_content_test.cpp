@@ -9,6 +9,7 @@
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
 #include "isochron/communicator.h"
+#include "isochron/io/file.h"
 #include "isochron/io/pieces/image_pieces.h"
 #include "isochron/io/tables.h"
 #include "isochron/io/vertex_values.h"
@@ -78,9 +79,14 @@ TEST(VertexValues, AreTextOrOneFrame) {
   EXPECT_TRUE(is_vertex_values_file("a.dat"));
   EXPECT_TRUE(is_vertex_values_file("a.IGB"));
   EXPECT_FALSE(is_vertex_values_file("a.vtk"));
-  write_vertex_values(folder.path() / "a.dat", times, Overwrite::no);
+  const auto write = [&](const char* name) {
+    OutputFiles files(Overwrite::no);
+    write_vertex_values(files.add(folder.path() / name), times);
+    files.commit();
+  };
+  write("a.dat");
   EXPECT_EQ(content_of(folder.path() / "a.dat"), "0.5\n-1\n2\n");
-  write_vertex_values(folder.path() / "a.igb", times, Overwrite::no);
+  write("a.igb");
   const std::string igb = content_of(folder.path() / "a.igb");
   ASSERT_EQ(igb.size(), 1024U + 3 * sizeof(float));
   EXPECT_THAT(igb.substr(0, 80), HasSubstr("x:3 y:1 z:1 t:1 type:float"));
@@ -88,7 +94,7 @@ TEST(VertexValues, AreTextOrOneFrame) {
   float frame[3];
   std::memcpy(frame, igb.data() + 1024, sizeof(frame));
   EXPECT_THAT(frame, ElementsAre(0.5F, -1.0F, 2.0F));
-  EXPECT_THROW(write_vertex_values(folder.path() / "a.dat", times, Overwrite::no), InputError);
+  EXPECT_THROW(write("a.dat"), InputError);
 }
 
 // ---- Images in pieces, read and written by several processes
