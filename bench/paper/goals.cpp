@@ -196,7 +196,7 @@ bool goals_accuracy(const BenchOptions& options) {
     const double d = norm(p - s);
     return std::acosh(1 + gradient * gradient * d * d / (2 * (v0 + gradient * p.z) * (v0 + gradient * s.z))) / gradient;
   };
-  const auto run = [&report](const std::string& name, const auto& mesh, const Metric& metric, const Sources& sources,
+  const auto run = [&report](const std::string& name, const auto& domain, const Metric& metric, const Sources& start,
                              const auto& exact, std::vector<std::optional<double>> aims, double edge) {
     double plain = 0;
     std::size_t i = 0;
@@ -205,15 +205,16 @@ bool goals_accuracy(const BenchOptions& options) {
       solve_options.source_init = init;
       solve_options.verify = Keep::yes;
       solve_options.sources = Keep::no;
-      const Arrival arrival = solve(mesh, metric, sources, solve_options);
+      const Arrival arrival = solve(domain, metric, start, solve_options);
       const std::string column(name_of(init));
       if (!arrival.residual->passed()) {
         report.add({name, column, {}, {}, "edges", failed_check});
         continue;
       }
       double sum = 0;
-      for (std::size_t v = 0; v < mesh.vertex_count(); ++v) sum += std::abs(arrival.times[v] - exact(mesh.points[v]));
-      const double error = sum / edge / static_cast<double>(mesh.vertex_count());
+      for (std::size_t v = 0; v < domain.vertex_count(); ++v)
+        sum += std::abs(arrival.times[v] - exact(domain.points[v]));
+      const double error = sum / edge / static_cast<double>(domain.vertex_count());
       if (init == SourceInit::plain) plain = error;
       report.add({name, column, aims[i++], error, "edges",
                   fmt::format("{:.3f} of plain, {:.2f} s", error / plain, arrival.solve_seconds)});
