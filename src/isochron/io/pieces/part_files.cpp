@@ -135,10 +135,14 @@ class SetFiles {
   [[nodiscard]] fs::path new_piece(std::size_t piece) const { return piece_path(index_, piece); }
   [[nodiscard]] fs::path old_piece(std::size_t piece) const { return PieceFile::old_name(temporaries_[piece]); }
 
+  static void put_back(const fs::path& second_name, const fs::path& file) {
+    std::error_code failed;
+    fs::rename(second_name, file, failed);
+    if (!failed) fs::remove(second_name, failed);  // renaming one name of a file to another one leaves both
+  }
   void restore_piece(std::size_t piece) const {
     std::error_code ignored;
-    fs::rename(old_piece(piece), new_piece(piece), ignored);
-    fs::remove(old_piece(piece), ignored);  // renaming one name of a file to another one leaves both
+    put_back(old_piece(piece), new_piece(piece));
     if (renaming_ && replaced_[piece] == 0) fs::remove(new_piece(piece), ignored);
   }
   /// The process that writes the index may just replace the old one that another process has restored, and then has to
@@ -148,7 +152,7 @@ class SetFiles {
     if (renaming_ && !replaces_index_) {
       fs::remove(index_file_, ignored);  // another process may have written it meanwhile
     } else if (writes_index_) {
-      fs::rename(old_index_, index_file_, ignored);
+      put_back(old_index_, index_file_);
     } else {
       fs::path again = old_index_;
       again += fmt::format(".{}", reinterpret_cast<std::uintptr_t>(this));
