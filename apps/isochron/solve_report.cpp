@@ -97,8 +97,7 @@ std::string points_of(const SolveSummary& summary, std::size_t count) {
 std::string text_of_start(const Arrival& arrival) {
   const std::string name(name_of(*arrival.source_init));
   if (arrival.source_init != SourceInit::ball || arrival.point_sources == 0) return name;
-  if (arrival.source_balls == 0)
-    return "ball without effect: each source is beside another, or at a jump of the metric";
+  if (arrival.source_balls == 0) return name + (arrival.point_sources == 1 ? " without effect" : " around no source");
   if (arrival.source_balls == arrival.point_sources)
     return name + (arrival.point_sources == 1 ? " around the source" : " around all sources");
   return fmt::format("{} around {} of {} sources", name, grouped(arrival.source_balls), grouped(arrival.point_sources));

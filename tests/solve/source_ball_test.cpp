@@ -319,7 +319,7 @@ TEST(SourceBall, LowersTheErrorWhereFibersTurn) {
   const double plain = mean_error(SourceInit::plain, fine), ball = mean_error(SourceInit::ball, fine);
   RecordProperty("plain", std::to_string(plain));
   RecordProperty("ball", std::to_string(ball));
-  EXPECT_LT(ball, 0.65 * plain);
+  EXPECT_LT(ball, 0.75 * plain);
   EXPECT_NEAR(mean_error(SourceInit::ball, fine, Backend::threads), ball, 1e-4);
 }
 

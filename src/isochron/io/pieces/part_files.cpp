@@ -83,7 +83,7 @@ class SetFiles {
  public:
   /// `own` is where this process writes first; nothing when it has no piece.
   SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own, bool writes_index)
-      : index_(index), index_file_(follow_links(index)), writes_index_(writes_index) {
+      : index_(index), index_file_(follow_links(index)), rank_(communicator.index()), writes_index_(writes_index) {
     const std::string name = own.string();
     const std::vector<char> text(name.begin(), name.end());
     for (const auto& file : exchange_values(communicator, std::vector(communicator.ranks(), text)))
@@ -155,7 +155,7 @@ class SetFiles {
       put_back(old_index_, index_file_);
     } else {
       fs::path again = old_index_;
-      again += fmt::format(".{}", reinterpret_cast<std::uintptr_t>(this));
+      again += fmt::format(".{}", rank_);
       fs::create_hard_link(old_index_, again, ignored);
       if (!ignored) fs::rename(again, index_file_, ignored);
       fs::remove(again, ignored);
@@ -165,6 +165,7 @@ class SetFiles {
   fs::path index_, index_file_, old_index_;
   std::vector<fs::path> temporaries_;    ///< of all pieces
   std::vector<std::uint64_t> replaced_;  ///< 1: there was an old file of the piece's name
+  std::size_t rank_;
   bool writes_index_;
   bool replaces_index_ = false;
   bool renaming_ = false;
@@ -392,7 +393,7 @@ void write_set(Communicator& communicator, const fs::path& path, const PieceInde
   });
   if (file) file->keep();
   files.keep();
-  if (writes_index) remove_pieces(path, writers.pieces);
+  if (writes_index && overwrite == Overwrite::yes) remove_pieces(path, writers.pieces);
 }
 
 void remove_set(const fs::path& path) {

@@ -49,7 +49,7 @@ void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arr
   const BallCount count = count_balls(seeds);
   arrival.source_init = init;
   arrival.point_sources = count.sources;
-  arrival.source_balls = count.balls;
+  arrival.source_balls = init == SourceInit::ball ? count.balls : 0;
 }
 
 void check_factored_count(std::size_t sources) {

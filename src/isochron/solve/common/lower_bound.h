@@ -26,7 +26,8 @@ struct BoundGeometry {
 /// Bounds times from below by straight lines at the largest speed. The bound is convex and not above any seed's time,
 /// so that interpolated times keep to it as exact ones do: an update of first order from times above it gives one above
 /// it.
-/// Of a source between its seeds, which the updates know of, `onset` is the time.
+/// Of a source between its seeds, which the updates know of, `onset` is the time. Seeds of the ball
+/// around a vertex are results, not given: the bound holds for them too.
 class LowerBound {
  public:
   LowerBound(const BoundGeometry& geometry, std::span<const Seed> seeds, std::optional<double> onset = {})
@@ -36,6 +37,7 @@ class LowerBound {
     low_ = {infinity, infinity, infinity};
     high_ = -low_;
     for (const Seed& seed : seeds) {
+      if (seed.kind == SeedKind::ball) continue;
       const Vec3d p = geometry.position(seed.vertex.index());
       for (int k = 0; k < 3; ++k) {
         low_[k] = std::min(low_[k], p[k]);
@@ -46,7 +48,9 @@ class LowerBound {
     at_centre_ = onset ? -infinity : infinity;
     if (onset) earliest_ = std::min(earliest_, *onset);
     for (const Seed& seed : seeds)
-      at_centre_ = std::min(at_centre_, seed.time - slowness_ * norm(geometry.position(seed.vertex.index()) - centre_));
+      if (seed.kind != SeedKind::ball)
+        at_centre_ =
+            std::min(at_centre_, seed.time - slowness_ * norm(geometry.position(seed.vertex.index()) - centre_));
   }
 
   /// Of the earliest seed; no time is before it.

@@ -9,7 +9,7 @@ namespace isochron {
 BallCount count_balls(std::span<const Seed> seeds) {
   std::unordered_map<std::int32_t, bool> has_ball;
   for (const Seed& seed : seeds)
-    if (seed.kind != SeedKind::level_set) has_ball[seed.source] |= seed.kind == SeedKind::ball;
+    if (seed.kind != SeedKind::level_set) has_ball[seed.source] |= seed.kind != SeedKind::own;
   const auto balls = std::count_if(has_ball.begin(), has_ball.end(), [](const auto& source) { return source.second; });
   return {has_ball.size(), static_cast<std::size_t>(balls)};
 }

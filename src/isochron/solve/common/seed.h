@@ -21,9 +21,10 @@ struct PlacedSource {
 };
 
 enum class SeedKind : std::int32_t {
-  own,       ///< of the source itself, or of the element or voxels that hold it
-  ball,      ///< of the ball around it
-  level_set  ///< beside the zero set
+  own,        ///< of the source itself, or of the element or voxels that hold it
+  ball,       ///< of the ball around a vertex
+  free_ball,  ///< of the ball around a point between vertices, or in an image: its times may be before those of `own`
+  level_set   ///< beside the zero set
 };
 
 /// A vertex or voxel that starts with a time, and the source it has it from.

@@ -180,7 +180,7 @@ class SourceBall {
       if (!sight.reaches(voxel)) return;
       const Vec3d way = real(voxel) - source_.position;
       const bool beside = std::max({std::abs(way.x), std::abs(way.y), std::abs(way.z)}) < 1;
-      add(voxel, beside ? SeedKind::own : SeedKind::ball, seeds);
+      add(voxel, beside ? SeedKind::own : SeedKind::free_ball, seeds);
     });
   }
 

@@ -277,7 +277,7 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
         const PlacedSources placed = placed_in(near, inner, sources, found);
         for (const Seed& seed :
              make_seeds(near.mesh, near.metric, inner, Sources{}, placed, options.source_init, limits))
-          seeds.push_back({GlobalVertexId(near.global_vertex[seed.vertex.index()]), seed.time, seed.source});
+          seeds.push_back({GlobalVertexId(near.global_vertex[seed.vertex.index()]), seed.time, seed.source, seed.kind});
       } catch (const PartTooSmall&) {
         seeds.clear();  // ends: what holds all that is connected with the sources has no edge
       }

@@ -107,7 +107,8 @@ void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adj
   if (source.vertex.valid() && init != SourceInit::ball) return;
   ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time,
                       init == SourceInit::ball ? limits : BallLimits{}, [&](VertexId v, double time, SeedKind kind) {
-                        seeds.push_back({v, time, source.source, kind});
+                        const bool around_vertex = kind == SeedKind::own || source.vertex.valid();
+                        seeds.push_back({v, time, source.source, around_vertex ? kind : SeedKind::free_ball});
                       });
 }
 

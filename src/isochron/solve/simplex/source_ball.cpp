@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,7 +23,9 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double touch_tolerance = 1e-9;  // what counts as touching, over the size of the element
 constexpr double alike_ratio = 1.5;       // of squared speeds, between elements of one ball
-constexpr double margin = 0.5;            // of an edge
+// The trace of M₀⁻¹ M, 3 where M is M₀, the source's: fibres 3:1 may turn by 45 degrees, 5:1 by 25.
+constexpr double max_turn = 7;
+constexpr double margin = 0.5;  // of an edge
 constexpr double rounding_error = 1e-14;
 constexpr double max_detour = 1e-12;  // of a way that counts as straight
 
@@ -56,16 +59,36 @@ std::vector<ElementId> elements_touching(const SimplexMesh<Corners>& mesh, const
   return result;
 }
 
-/// Trace and determinant of M in the space of an element: the same however its directions lie.
+/// What tells the eigenvalues of M in the space of an element, however its directions lie: its trace, the sum of its
+/// minors (1 on triangles) and its determinant.
 struct Invariants {
-  double trace = 0, determinant = 0;
+  double trace = 0, minors = 0, determinant = 0;
 };
-Invariants invariants_of(SymTensor3d m, const std::array<Vec3d, 4>&) { return {m.xx + m.yy + m.zz, determinant(m)}; }
+Invariants invariants_of(SymTensor3d m, const std::array<Vec3d, 4>&) {
+  const double minors = m.xx * m.yy - m.xy * m.xy + m.xx * m.zz - m.xz * m.xz + m.yy * m.zz - m.yz * m.yz;
+  return {m.xx + m.yy + m.zz, minors, determinant(m)};
+}
 Invariants invariants_of(SymTensor3d m, const std::array<Vec3d, 3>& x) {
   const Vec3d a = x[1] - x[0], b = x[2] - x[0];
   const double aa = dot(a, a), ab = dot(a, b), bb = dot(b, b), area = aa * bb - ab * ab;
   const double maa = squared_length(m, a), mab = dot(a, m * b), mbb = squared_length(m, b);
-  return {(bb * maa - 2 * ab * mab + aa * mbb) / area, (maa * mbb - mab * mab) / area};
+  return {(bb * maa - 2 * ab * mab + aa * mbb) / area, 1, (maa * mbb - mab * mab) / area};
+}
+
+/// The least eigenvalue, in closed form.
+double least_eigenvalue(SymTensor3d m) {
+  const double mean = (m.xx + m.yy + m.zz) / 3;
+  const SymTensor3d rest = m - SymTensor3d::identity(mean);
+  const double size = std::sqrt((rest.xx * rest.xx + rest.yy * rest.yy + rest.zz * rest.zz +
+                                 2 * (rest.xy * rest.xy + rest.xz * rest.xz + rest.yz * rest.yz)) /
+                                6);
+  if (!(size > 0)) return mean;
+  const double turned = std::clamp(determinant((1 / size) * rest) / 2, -1.0, 1.0);
+  return mean + 2 * size * std::cos((std::acos(turned) + 2 * std::numbers::pi) / 3);
+}
+
+double trace_of_product(SymTensor3d a, SymTensor3d b) {
+  return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + 2 * (a.xy * b.xy + a.xz * b.xz + a.yz * b.yz);
 }
 
 /// The times near one point source, by label correcting in the order of time. Inside, the unit is the travel time along
@@ -78,8 +101,9 @@ class SourceBall {
       : mesh_(mesh), metric_(metric), adjacency_(adjacency), position_(position), seeds_(std::move(seeds)) {
     const SymTensor3d mean = mean_tensor(metric_, seeds_);
     scale_ = 1 / (mean.xx + mean.yy + mean.zz);
+    inverse_at_source_ = inverse(scale_ * mean);
     const double size = typical_size(scale_ * mean) / std::sqrt(scale_);
-    const bool grows = limits.rings > 0 && limits.vertices > 0 && size > 0 && size < infinity;
+    const bool grows = limits.rings > 0 && limits.vertices > 0 && size > 0 && size < infinity && coherent(mean);
     if (grows) unit_ = size;
     for (const ElementId e : seeds_)
       for (const VertexId v : mesh_.element(e))
@@ -94,7 +118,7 @@ class SourceBall {
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t i = 0; i < vertices_.size(); ++i)
-      if (i < corners_ || time_[i] <= radius_)
+      if (i < corners_ || time_[i] <= radius_ * (1 + max_detour))
         visit(vertices_[i], time_[i] * unit_, i < corners_ ? SeedKind::own : SeedKind::ball);
   }
 
@@ -107,6 +131,7 @@ class SourceBall {
     bool alike;                        ///< its speeds are nearly those at the source
   };
 
+  [[nodiscard]] bool coherent(SymTensor3d mean) const;
   [[nodiscard]] double typical_size(SymTensor3d mean) const;
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
@@ -123,9 +148,11 @@ class SourceBall {
   Vec3d position_;
   std::vector<ElementId> seeds_;
   Invariants at_source_;
+  SymTensor3d inverse_at_source_;
   bool constant_at_source_ = true;  ///< all seeds have the same metric
   double unit_ = 1;
-  double scale_ = 1;  ///< of metrics, so that determinants are in range
+  double scale_ = 1;            ///< of metrics, so that determinants are in range
+  double slowness_ = infinity;  ///< the least of the elements that were met
   double radius_ = 0;
   std::size_t corners_ = 0;           ///< places below it are corners of seeds
   std::vector<VertexId> vertices_;    ///< by place
@@ -137,6 +164,15 @@ class SourceBall {
   using Item = std::pair<double, std::uint32_t>;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
 };
+
+/// Whether the directions of the seeds agree: where they do not, the mean of their tensors is rounder than each of
+/// them, and the front is no sphere in any metric.
+template <int Corners>
+bool SourceBall<Corners>::coherent(SymTensor3d mean) const {
+  double determinants = 0;
+  for (const ElementId e : seeds_) determinants += determinant(scale_ * metric_.tensor(e));
+  return determinant(scale_ * mean) * static_cast<double>(seeds_.size()) < alike_ratio * determinants;
+}
 
 template <int Corners>
 double SourceBall<Corners>::typical_size(SymTensor3d mean) const {
@@ -183,9 +219,12 @@ auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
     for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit * unit);
   }
   const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
+  slowness_ = std::min(slowness_, std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit);
   const Invariants here = invariants_of(m, x);
   cell.alike = near(here.trace, at_source_.trace, alike_ratio) &&
-               near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1));
+               near(here.minors, at_source_.minors, alike_ratio * alike_ratio) &&
+               near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1)) &&
+               trace_of_product(inverse_at_source_, m) < max_turn;
   cells_.push_back(cell);
   return cells_.back();
 }
@@ -202,6 +241,7 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
   for (const ElementId e : seeds_) {
     const Invariants here = invariants_of(scale_ * metric_.tensor(e), corner_points(mesh_, e));
     at_source_.trace += here.trace / static_cast<double>(seeds_.size());
+    at_source_.minors += here.minors / static_cast<double>(seeds_.size());
     at_source_.determinant += here.determinant / static_cast<double>(seeds_.size());
     constant_at_source_ = constant_at_source_ && metric_.tensor(e) == metric_.tensor(seeds_.front());
   }
@@ -270,7 +310,8 @@ bool SourceBall<Corners>::hopeless(const Cell& cell, int own, int target) const 
   return true;
 }
 
-/// Never earlier than all it comes from: so no time falls below the source's. +inf when it is not earlier than before.
+/// Never earlier than all it comes from, nor than the largest speed allows along a straight line. +inf when it is not
+/// earlier than before.
 template <int Corners>
 double SourceBall<Corners>::update(const Cell& cell, int target) const {
   const auto time = [&](int corner) { return time_[cell.corner[corner]]; };
@@ -279,6 +320,7 @@ double SourceBall<Corners>::update(const Cell& cell, int target) const {
   for (int c = 0; c < Corners; ++c)
     if (c != target) earliest = std::min(earliest, time(c));
   if (!(earliest < now)) return infinity;
+  earliest = std::max(earliest, slowness_ * norm(mesh_.point(vertices_[cell.corner[target]]) - position_));
   const auto& l = cell.length;
   if constexpr (Corners == 4) {
     const TetView& w = tet_views[target];

@@ -28,8 +28,8 @@ struct BallLimits {
   [[nodiscard]] int edges_across(int dim) const;
 };
 
-/// The limits of each ball where there are several: together they hold at most a fortieth of the mesh, so that they
-/// cost little beside the solve.
+/// The limits of each ball where there are several: together they hold at most a fortieth of the mesh, or 50
+/// vertices, so that they cost little beside the solve.
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
 
 /// Gives `set` the times of the vertices near a point source, from its onset on, each solved with the front taken as a
@@ -38,12 +38,11 @@ BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_c
 /// several share it).
 ///
 /// The ball has the volume of one of `limits.rings` rings of elements as large as the seeds, whatever the anisotropy.
-/// It stays in the elements whose speeds are nearly those at the source, along whatever directions. Where the metric is
-/// constant and the straight line stays in the mesh the times are exact. Elsewhere they are those of first order at
-/// worst, and solving may lower them.
+/// It stays in the elements whose speeds are nearly those at the source, along directions that may turn. Where the
+/// metric is constant and the straight line stays in the mesh the times are exact. Elsewhere they are those of first
+/// order at worst, and solving may lower them.
 ///
-/// Returns the radius as a travel time: every vertex that the front reaches so soon through such elements is set (0
-/// when only the corners of the seeds are).
+/// Returns the radius as a travel time: every vertex that the front reaches so soon through such elements is set.
 template <int Corners>
 double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
                   std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set);
