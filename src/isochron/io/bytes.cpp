@@ -147,13 +147,14 @@ ByteReader::ByteReader(const std::filesystem::path& path) : path_(path) {
   require_file(path);
   std::error_code error;
   const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
+  const std::uint64_t known = error ? chunk_bytes : std::max<std::uint64_t>(file_bytes, 4096);
+  // Small files have small buffers. Nothing may be thrown once the file is open: it would stay so.
+  buffer_.resize(std::min<std::uint64_t>(known, chunk_bytes));
   file_ = gzopen(path.c_str(), "rb");
   if (file_ == nullptr) bad_file(path, "cannot be opened ({}); check its permissions", std::strerror(errno));
-  const std::uint64_t known = error ? chunk_bytes : std::max<std::uint64_t>(file_bytes, 4096);
   gzbuffer(file_, static_cast<unsigned>(std::min<std::uint64_t>(known, zlib_bytes)));
   packed_ = gzdirect(file_) == 0;
   max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
-  buffer_.resize(std::min<std::uint64_t>(known, chunk_bytes));  // small files have small buffers
 }
 
 ByteReader::~ByteReader() {
