@@ -248,13 +248,14 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
   // A little further than what is set: the last vertices may still be lowered by those after them.
   double end = limits.rings + margin;
   std::size_t held = 0;
-  std::size_t pops_left = 3 * limits.vertices;  // each is popped about once, in very obtuse elements more often
+  const std::size_t most = constant_at_source_ ? limits.vertices : std::min(limits.vertices, limits.varying);
+  std::size_t pops_left = 3 * most;  // each is popped about once, in very obtuse elements more often
   while (!queue_.empty() && pops_left > 0) {
     const auto [time, x] = queue_.top();
     queue_.pop();
     if (time > time_[x]) continue;
     if (time > end) break;
-    if (popped_[x] == 0 && ++held > limits.vertices) pops_left = 1;
+    if (popped_[x] == 0 && ++held > most) pops_left = 1;
     popped_[x] = 1;
     straighten(x);
     if (--pops_left == 0) end = time;
@@ -340,13 +341,15 @@ int BallLimits::edges_across(int dim) const {
 }
 
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim) {
-  constexpr double max_share = 0.025, always = 50;  // of the mesh; vertices
-  const double together = std::max(always, max_share * static_cast<double>(vertex_count));
   // Where elements are smaller than at the source, a ball may hold this many times what a regular one does.
   constexpr double max_crowding = 3;
   const double regular = (dim == 3 ? 4.2 : 3.2) * std::pow(std::max(ball_rings, 0) + 1.0, dim);
-  return {ball_rings, static_cast<std::size_t>(std::min(
-                          together / static_cast<double>(std::max<std::size_t>(sources, 1)), max_crowding * regular))};
+  const auto each = [&](double always, double max_share) {
+    const double together = std::max(always, max_share * static_cast<double>(vertex_count));
+    const double own = together / static_cast<double>(std::max<std::size_t>(sources, 1));
+    return static_cast<std::size_t>(std::min(own, max_crowding * regular));
+  };
+  return {ball_rings, each(1e5, 0.25), each(50, 0.025)};
 }
 
 template <int Corners>

@@ -23,13 +23,14 @@ using SetBallTime = std::function<void(VertexId, double, SeedKind)>;
 struct BallLimits {
   int rings = 0;             ///< its radius, in elements as large as those at the source
   std::size_t vertices = 0;  ///< as many as it may hold
+  std::size_t varying = 0;   ///< likewise where the metric is not constant at the source
 
   /// About how many edges lead from the source to the ball's edge, at most.
   [[nodiscard]] int edges_across(int dim) const;
 };
 
-/// The limits of each ball where there are several: together they hold at most a fortieth of the mesh, or 50
-/// vertices, so that they cost little beside the solve.
+/// The limits of each ball where there are several. Together they hold at most a quarter of the mesh; where the metric
+/// varies, and a larger ball gains less, a fortieth (or 50 vertices), so that they cost little beside the solve.
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
 
 /// Gives `set` the times of the vertices near a point source, from its onset on, each solved with the front taken as a
