@@ -1,7 +1,7 @@
 // Local updates near a point source. There the front is close to a sphere in the metric, which the plain updates of
 // simplex_update.h take for a plane over each face: their times are late by a large share of an edge in the first
 // rings. Here the point is placed where the corners' times say it is, behind the face, and the arrival is the straight
-// way from it. Where the metric is constant this is exact. Only times and lengths are needed, so that it works on
+// path from it. Where the metric is constant this is exact. Only times and lengths are needed, so that it works on
 // curved surfaces, which it unfolds, and where the metric turns slowly.
 #pragma once
 
@@ -22,7 +22,7 @@ struct BesideLine {
       : along((squared_to_b + lab - squared_to_a) / (T(2) * lab)), height(squared_to_b - along * along * lab) {}
 };
 
-/// The share of the way from the source's foot to the target's at which the straight line between them crosses, by
+/// The share of the distance from the source's foot to the target's at which the straight line between them crosses, by
 /// their heights over the line or plane.
 template <class T>
 ISOCHRON_HD inline T crossing_share(T source_height, T target_height) {
@@ -38,7 +38,7 @@ ISOCHRON_HD inline T point_source_edge(T ua, T ub, T lab, T lax, T lbx, T limit)
   if (!(source.height >= T(0))) return edge_time(ua, ub, lab, lax, lbx, lambda);
   const T below = std::sqrt(source.height), above = std::sqrt(larger(target.height, T(0)));
   const T across = target.along - source.along;
-  const T straight = across * across * lab + (below + above) * (below + above);  // squared; no way is shorter
+  const T straight = across * across * lab + (below + above) * (below + above);  // squared; no path is shorter
   if (straight >= limit * limit) return infinity<T>();
   const T at = source.along + across * crossing_share(below, above);
   if (at >= T(0) && at <= T(1)) return std::sqrt(straight);
@@ -85,7 +85,7 @@ ISOCHRON_HD inline T point_source_tet_update(T u1, T u2, T u3, const TetLengths<
   if (!(source.height >= T(0))) return tet_update(u1, u2, u3, l).time;
   const T below = std::sqrt(source.height), above = std::sqrt(detail::larger(target.height, T(0)));
   const T d1 = target.first - source.first, d2 = target.second - source.second;
-  const T straight =  // squared; no way is shorter
+  const T straight =  // squared; no path is shorter
       f.f11 * d1 * d1 + T(2) * f.f12 * d1 * d2 + f.f22 * d2 * d2 + (below + above) * (below + above);
   if (straight >= limit * limit) return detail::infinity<T>();
   const T share = detail::crossing_share(below, above);

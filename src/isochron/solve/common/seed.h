@@ -48,8 +48,11 @@ struct BallCount {
 };
 BallCount count_balls(std::span<const Seed> seeds);
 
-/// The radius of source balls in rings: when there are many they are kept small, so that together they cover at most
-/// about a quarter of the mesh or image, which has `dim` dimensions.
+/// How many vertices or voxels the ball around each of several sources may hold: together a quarter of the mesh or
+/// image, or 100,000.
+double ball_share(std::size_t sources, std::size_t vertex_count);
+
+/// The radius of balls in an image of `dim` dimensions, in voxels, that keeps to `ball_share`.
 int limited_rings(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
 
 }  // namespace isochron

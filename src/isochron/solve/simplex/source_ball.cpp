@@ -27,7 +27,7 @@ constexpr double alike_ratio = 1.5;       // of squared speeds, between elements
 constexpr double max_turn = 7;
 constexpr double margin = 0.5;  // of an edge
 constexpr double rounding_error = 1e-14;
-constexpr double max_detour = 1e-12;  // of a way that counts as straight
+constexpr double max_rounding = 1e-12;  // of sums of times
 
 /// Twice the area of a triangle, six times the volume of a tetrahedron: the square or cube of its size.
 double lattice_measure(const std::array<Vec3d, 3>& x) { return norm(cross(x[1] - x[0], x[2] - x[0])); }
@@ -118,7 +118,7 @@ class SourceBall {
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t i = 0; i < vertices_.size(); ++i)
-      if (i < corners_ || time_[i] <= radius_ * (1 + max_detour))
+      if (i < corners_ || time_[i] <= radius_ * (1 + max_rounding))
         visit(vertices_[i], time_[i] * unit_, i < corners_ ? SeedKind::own : SeedKind::ball);
   }
 
@@ -279,13 +279,13 @@ void SourceBall<Corners>::push(std::uint32_t x) {
 }
 
 /// In elements with very obtuse corners the front may not come through any face at a vertex in one step. Where the
-/// metric is constant on the whole straight way from the source, that is the way of the front.
+/// metric is constant along the whole straight path from the source, the front takes that.
 template <int Corners>
 void SourceBall<Corners>::straighten(std::uint32_t place) {
   if (!constant_at_source_) return;
   const SymTensor3d m = metric_.tensor(seeds_.front());
   const double straight = std::sqrt(squared_length(m, mesh_.point(vertices_[place]) - position_)) / unit_;
-  if (!(straight < time_[place] * (1 - max_detour))) return;
+  if (!(straight < time_[place] * (1 - max_rounding))) return;
   const auto passable = [&](ElementId e) {
     for (const VertexId v : mesh_.element(e))
       if (adjacency_.at(v).empty()) throw PartTooSmall();
@@ -344,12 +344,13 @@ BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_c
   // Where elements are smaller than at the source, a ball may hold this many times what a regular one does.
   constexpr double max_crowding = 3;
   const double regular = (dim == 3 ? 4.2 : 3.2) * std::pow(std::max(ball_rings, 0) + 1.0, dim);
-  const auto each = [&](double always, double max_share) {
-    const double together = std::max(always, max_share * static_cast<double>(vertex_count));
-    const double own = together / static_cast<double>(std::max<std::size_t>(sources, 1));
-    return static_cast<std::size_t>(std::min(own, max_crowding * regular));
+  const double share = ball_share(sources, vertex_count);
+  const double varying = std::max(50.0, 0.025 * static_cast<double>(vertex_count)) /
+                         static_cast<double>(std::max<std::size_t>(1, sources));
+  const auto count = [&](double vertices) {
+    return static_cast<std::size_t>(std::min(vertices, max_crowding * regular));
   };
-  return {ball_rings, each(1e5, 0.25), each(50, 0.025)};
+  return {ball_rings, count(share), count(varying)};
 }
 
 template <int Corners>

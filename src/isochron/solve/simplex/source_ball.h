@@ -35,7 +35,7 @@ BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_c
 
 /// Gives `set` the times of the vertices near a point source, from its onset on, each solved with the front taken as a
 /// sphere around the source (point_source_update.h). `seeds` are the element that holds the position or all elements at
-/// the source vertex; their corners are always set, each with the straight way in its own element (the least where
+/// the source vertex; their corners are always set, each with the straight path in its own element (the least where
 /// several share it).
 ///
 /// The ball has the volume of one of `limits.rings` rings of elements as large as the seeds, whatever the anisotropy.
