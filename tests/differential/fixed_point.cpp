@@ -39,15 +39,8 @@ struct FaceRule {
   std::array<std::uint32_t, n> face{};
   std::array<Vec3d, n> corner{};  ///< from the target, where the metric is the identity
   double longest = 0;             ///< edge
-  double thinness = 1;            ///< of the face: its length over its width
   double inexact = 0;             ///< what rounding of the lengths in double can change a time by
 
-  void set_thinness() {
-    if constexpr (n == 3) {
-      const double area = norm(cross(corner[1] - corner[0], corner[2] - corner[0]));
-      thinness = std::clamp(longest * longest / area, 1.0, 1e8);
-    }
-  }
   template <class Visit>
   void each_read(Visit&& visit) const {
     for (const std::uint32_t v : face) visit(v);
@@ -67,17 +60,15 @@ struct FaceRule {
     for (int i = 0; i < n; ++i)
       if (times[face[i]] < infinity) visit(Candidate{times[face[i]] + norm(corner[i]), 0, {{{face[i], 1}}}, 1});
   }
-  /// Where the target is nearly in the face, its height is the root of a difference that is lost in rounding: of
-  /// products of two lengths, and of three in a tetrahedron, where the face's own area comes from such a difference
-  /// too.
-  [[nodiscard]] double rounding(const Candidate&) const { return 4 * longest * thinness; }
+  /// Where the target is nearly in the face, its height is the root of a difference that is lost in rounding.
+  [[nodiscard]] double rounding(const Candidate&) const { return 4 * longest; }
   /// The point of a short edge that is nearest to a far target is the quotient of a difference of two long ones.
   [[nodiscard]] double linear_rounding(const Candidate&) const {
     if constexpr (n == 3) return 0;
     const double length = norm(corner[1] - corner[0]);
     return length > 0 ? 4 * longest * longest / length : 0;
   }
-  [[nodiscard]] double fixed_rounding(const Candidate&) const { return inexact * thinness; }
+  [[nodiscard]] double fixed_rounding(const Candidate&) const { return inexact; }
 };
 
 /// Upwind differences of a voxel: Σ weight max(0, u − m)² = 1, with m the earlier of two neighbours. With one term it
@@ -255,7 +246,7 @@ void add_element(const SimplexMesh<Corners>& mesh, const Metric& metric, Element
     longest = std::max(longest, norm(in_frame(frame, d)));
     farthest = std::max(farthest, norm(d));
   }
-  const double inexact = 2 * std::sqrt(double_epsilon) * std::sqrt(m.xx + m.yy + m.zz) * farthest;
+  const double inexact = 4 * std::sqrt(double_epsilon) * std::sqrt(m.xx + m.yy + m.zz) * farthest;
   for (int x = 0; x < Corners; ++x) {
     FaceRule<Corners>& rule = rules.emplace_back();
     rule.target = element[x].value;
@@ -266,7 +257,6 @@ void add_element(const SimplexMesh<Corners>& mesh, const Metric& metric, Element
       rule.face[k] = v.value;
       rule.corner[k] = in_frame(frame, mesh.point(v) - mesh.point(element[x]));
     }
-    rule.set_thinness();
   }
 }
 
@@ -306,7 +296,6 @@ void add_virtual_elements(const SimplexMesh<Corners>& mesh, const Metric& metric
     for (const double length : record.length) rule.longest = std::max(rule.longest, std::sqrt(length) * prepared.unit);
     rule.inexact = 4 * std::sqrt(double_epsilon) * rule.longest;
     for (Vec3d& corner : rule.corner) corner = prepared.unit * corner;
-    rule.set_thinness();
   }
 }
 
@@ -462,7 +451,6 @@ class Decomposition {
 struct VoxelTensors {
   Decomposition::Matrix travel{}, velocity{};
   double condition = 1;
-  double cancelled = 1;  ///< the largest products in the determinant of the velocities, over that determinant
 
   VoxelTensors(const ImageGrid& grid, const SymTensor3d& m) {
     using Real = Decomposition::Real;
@@ -487,8 +475,6 @@ struct VoxelTensors {
       for (Real& value : row) value /= determinant;
     for (int d = 0; d < dim; ++d) inverse_size += velocity[d][d];
     condition = static_cast<double>(size * inverse_size);
-    cancelled = static_cast<double>(dim == 2 ? inverse_size * inverse_size * determinant / size
-                                             : inverse_size * inverse_size * inverse_size * determinant);
   }
 };
 
@@ -502,8 +488,8 @@ bool add_voxel(const Voxels& voxels, const ImageGrid& grid, const Vec3i& at, con
   double all = 0, largest = 0;
   for (const IntegerTerm& term : terms) all += term.weight, largest = std::max(largest, term.weight);
   const auto target = static_cast<std::uint32_t>(voxels.number(at));
-  // The library keeps weights in single precision and inverts by cofactors in double.
-  const double inexact = 1e-6 + 4 * double_epsilon * (tensors.condition + tensors.cancelled);
+  // The library keeps weights in single precision and inverts the metric in double.
+  const double inexact = 1e-6 + 4 * double_epsilon * tensors.condition;
   StencilRule stencil{target, {}, inexact};
   bool cut = false;
   for (const IntegerTerm& term : terms) {

@@ -367,6 +367,35 @@ TEST(SimplexUpdateCases, EdgesDecideOnFlatFaces) {
   expect_edges_decide_on_flat_faces<double>();
 }
 
+/// However thin a face is, and however near to it the target: rounding costs no more than where a tetrahedron is flat.
+TEST(SimplexUpdateCases, ThinFacesAreAsExactAsOthers) {
+  Random random(4);
+  const auto side = [&] { return random.uniform(-1, 1); };
+  for (const double width : {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8})
+    for (int i = 0; i < 5000; ++i) {
+      const auto across = [&] { return width * side(); };
+      std::array<Vec3d, 3> corners{};
+      for (Vec3d& p : corners) p = {side(), (i % 3 == 0 ? 0.01 : 1) * across(), across()};
+      const double a = random.uniform(), b = (1 - a) * random.uniform();
+      const Vec3d target =
+          i % 2 == 0 ? Vec3d{side(), across(), 0.5 * side()}
+                     : a * corners[0] + b * corners[1] + (1 - a - b) * corners[2] + Vec3d{0, across(), across()};
+      for (Vec3d& p : corners) p = p - target;
+      const Vec3d from{2 * side(), across(), across()};
+      std::array<double, 3> u{};
+      for (int k = 0; k < 3; ++k) u[k] = i % 5 < 3 ? norm(corners[k] - from) : 0.5 * random.uniform();
+      const auto squared = [&](int k, int j) { return dot(corners[k] - corners[j], corners[k] - corners[j]); };
+      const auto to_target = [&](int k) { return dot(corners[k], corners[k]); };
+      const double time = tet_update(u[0], u[1], u[2],
+                                     TetLengths<double>{squared(0, 1), squared(0, 2), squared(1, 2), to_target(0),
+                                                        to_target(1), to_target(2)})
+                              .time;
+      const double exact = test::FaceMinimum<3, double>(corners, u).earliest().time;
+      ASSERT_GT(time, exact - 1e-7) << width << " " << i;
+      ASSERT_LT(time, exact + 5e-7) << width << " " << i;
+    }
+}
+
 TEST(SimplexUpdateCases, KnownValues) {
   // The height of the regular tetrahedron and triangle; the diagonal of the Kuhn tetrahedron.
   const auto tet = tet_update(1.0, 1.0, 1.0, TetLengths<double>{1, 1, 1, 1, 1, 1});

@@ -13,6 +13,7 @@
 #include "isochron/generate.h"
 #include "isochron/metric_arrays.h"
 #include "isochron/solve/grid/segment_cells.h"
+#include "isochron/solve/grid/stencils.h"
 #include "solve/grid_samples.h"
 
 namespace isochron::test {
@@ -450,6 +451,22 @@ TEST(GridSolver, RefusesWhatItCannotUse) {
   ImageGrid empty = grid;
   empty.shape[1] = 0;
   EXPECT_THROW(solve(empty, metric, voxel_source(VertexId(0))), InputError);
+}
+
+TEST(Stencils, StepsAlongAxesAreExactWhereTensorsAreNearlySingular) {
+  // (1 + w v vᵀ)⁻¹ = 1 − w v vᵀ / (1 + w |v|²)
+  for (const double w : {1.0, 1e6, 1e12}) {
+    const Vec3d e[4] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {7, -5, 3}};
+    const double weight[4] = {1, 1, 1, w};
+    const auto times = root_of_inverse_diagonal<double, 3>(e, weight);
+    for (int axis = 0; axis < 3; ++axis)
+      EXPECT_NEAR(times[axis], std::sqrt((1 + w * (83 - e[3][axis] * e[3][axis])) / (1 + 83 * w)), 1e-14) << w;
+    const Vec3d flat[3] = {{1, 0, 0}, {0, 1, 0}, {7, -5, 0}};
+    const double flat_weight[3] = {1, 1, w};
+    const auto flat_times = root_of_inverse_diagonal<double, 2>(flat, flat_weight);
+    EXPECT_NEAR(flat_times[0], std::sqrt((1 + 25 * w) / (1 + 74 * w)), 1e-14) << w;
+    EXPECT_NEAR(flat_times[1], std::sqrt((1 + 49 * w) / (1 + 74 * w)), 1e-14) << w;
+  }
 }
 
 TEST(SegmentCells, TouchesWhatTheLineTouches) {

@@ -173,7 +173,6 @@ TEST(Labels, ThoseThatWaitGetTheirsWhenTheOthersDo) {
         8, [](std::size_t k) { return static_cast<std::uint32_t>(7 - k); }, threads);
     EXPECT_EQ(spread.mix(2).first, 4) << "the lower of two";
     EXPECT_LT(spread.mix(5).first, 0);
-    EXPECT_EQ(spread.alone(), std::vector<std::uint32_t>{6});
     spread.give(3, {7, -1, 0});
     EXPECT_EQ(spread.mix(5).first, 7);
     EXPECT_EQ(spread.mix(5).second, 4);
@@ -195,6 +194,60 @@ TEST(Labels, ManyMayWaitForOne) {
   spread.give(0, {3, -1, 0});
   spread.finish();
   EXPECT_EQ(label, std::vector<std::int32_t>(6, 3));
+}
+
+/// Vertices in a row, each beside the next.
+struct Row {
+  std::vector<double> times;
+
+  [[nodiscard]] double time(std::uint32_t v) const { return times[v]; }
+  [[nodiscard]] bool owns(std::uint32_t v) const { return v < times.size(); }
+  template <class Visit>
+  void for_givers(std::uint32_t v, Visit&& visit) const {
+    if (v > 0) visit(v - 1);
+    if (v + 1 < times.size()) visit(v + 1);
+  }
+  template <class Visit>
+  void for_takers(std::uint32_t v, Visit&& visit) const {
+    for_givers(v, visit);
+  }
+};
+
+TEST(Labels, WithNobodyUpwindANeighbourGivesItsOwn) {
+  constexpr double never = std::numeric_limits<double>::infinity();
+  std::vector<std::int32_t> label{5, -1, -1, -1, -1, -1};
+  LabelSpread spread(label, Table{{{}, {}, {}, {2}, {}, {}}});
+  spread.run(
+      6, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+  EXPECT_TRUE(spread.adopt(Adopting::sure, Row{{1, 1, 1, 2, never, 1}})) << "nobody gives the last one a label";
+  spread.finish();
+  EXPECT_EQ(label, (std::vector<std::int32_t>{5, 5, 5, 5, -1, -1}));
+}
+
+TEST(Labels, TheEarliestByRoundingTakesThatOfALaterOne) {
+  // The second one has its time from the first, up to rounding, but is earlier; the third waits for it.
+  std::vector<std::int32_t> label{5, -1, -1};
+  LabelSpread spread(label, Table{{{}, {}, {1}}});
+  const Row row{{1, 1 - 1e-16, 1}};
+  spread.run(
+      3, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+  EXPECT_TRUE(spread.adopt(Adopting::sure, row));
+  EXPECT_FALSE(spread.adopt(Adopting::any, row));
+  spread.finish();
+  EXPECT_EQ(label, (std::vector<std::int32_t>{5, 5, 5}));
+}
+
+TEST(Labels, OneThatWaitsMayTakeAndGiveBack) {
+  // The last but one waits for the one before it, which nobody with a label is beside.
+  std::vector<std::int32_t> label{-1, -1, 5};
+  LabelSpread spread(label, Table{{{}, {0}, {}}});
+  const Row row{{1 - 1e-16, 1, 1}};
+  spread.run(
+      3, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+  EXPECT_TRUE(spread.adopt(Adopting::sure, row));
+  EXPECT_FALSE(spread.adopt(Adopting::any, row));
+  spread.finish();
+  EXPECT_EQ(label, (std::vector<std::int32_t>{5, 5, 5}));
 }
 
 using DeviceLabels = DeviceCase;

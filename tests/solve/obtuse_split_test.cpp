@@ -192,6 +192,44 @@ TEST(ObtuseSplit, SumsThePiecesOfEachMetric) {
   }
 }
 
+/// Behind a face where it is slower, the triangle with the summed lengths would lead faster to the middle of its far
+/// edge than the straight path does.
+TEST(ObtuseSplit, IsNotFasterThanWhatItStandsFor) {
+  const TriangleMesh triangles{{{0, 0.4, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1.5, 0}},
+                               {{VertexId(0), VertexId(1), VertexId(2)}, {VertexId(1), VertexId(3), VertexId(2)}}};
+  const Metric metric(SpeedMetric{{1.0, 1 / 1.2}});
+  const auto problem = prepare(triangles, metric);
+  const auto extra = split_obtuse(problem, triangles, metric);
+  ASSERT_EQ(extra.records.size(), 2U);
+  for (const auto& record : extra.records) {
+    const double middle = 0.5 * (record.length[1] + record.length[2]) - 0.25 * record.length[0];
+    const double straight = std::hypot(0.5, 1.15) * (0.4 + 1.2 * 0.75) / 1.15;
+    EXPECT_GE(std::sqrt(middle) * problem.unit, straight * (1 - 1e-12));
+    EXPECT_LE(std::sqrt(middle) * problem.unit, straight * 1.05);
+  }
+}
+
+TEST(ObtuseSplit, TetrahedraAreNotFasterThanWhatTheyStandFor) {
+  const double side = std::sqrt(0.75);
+  const TetMesh mesh{
+      {{0, 0, 0.3}, {1, 0, 0}, {-0.5, side, 0}, {-0.5, -side, 0}, {0, 0, -1.5}},
+      {{VertexId(0), VertexId(1), VertexId(2), VertexId(3)}, {VertexId(4), VertexId(1), VertexId(2), VertexId(3)}}};
+  const Metric metric(SpeedMetric{{1.0, 1 / 1.2}});
+  const auto problem = prepare(mesh, metric);
+  const auto extra = split_obtuse(problem, mesh, metric);
+  ASSERT_EQ(extra.records.size(), 3U);
+  for (const auto& record : extra.records) {
+    const auto& l = record.length;
+    const double centre = (l[3] + l[4] + l[5]) / 3 - (l[0] + l[1] + l[2]) / 9;
+    Vec3d at{};
+    for (const std::uint32_t v : record.face) at += (1.0 / 3) * mesh.point(problem.user(v));
+    const double above = 0.3 / (0.3 - at.z);
+    const double straight = norm(at - mesh.points[0]) * (above + 1.2 * (1 - above));
+    EXPECT_GE(std::sqrt(centre) * problem.unit, straight * (1 - 1e-12));
+    EXPECT_LE(std::sqrt(centre) * problem.unit, straight * 1.1);
+  }
+}
+
 /// Where neighbours' metrics have little in common, what is summed over them need not be a triangle; an update through
 /// one that is none would jump up when a time falls, and the result would depend on the order of work.
 TEST(ObtuseSplit, MakesTrianglesThatExist) {

@@ -110,6 +110,9 @@ struct FaceSolution {
   T w1, w2, w3;  ///< weights times a common positive factor `scale`
   T scale;
   bool exists;
+  bool inexact = false;  ///< the weights are: an edge may be better, whatever their signs
+
+  [[nodiscard]] ISOCHRON_HD bool inside() const { return exists && w1 >= T(0) && w2 >= T(0) && w3 >= T(0); }
 };
 
 /// The Gram matrix of a face at its corner 3.
@@ -123,6 +126,10 @@ struct FaceGram {
   ISOCHRON_HD static FaceGram with_product(T l13, T l23, T product) { return {l13 + l23 - T(2) * product, l13, l23}; }
   /// Rounding costs about eps / sin² of the angle at the corner that a face is solved from; here this is too much.
   [[nodiscard]] ISOCHRON_HD bool thin() const { return !(det > T(1.0 / 16) * (f11 * f22)); }
+  /// Half of the determinant's digits are lost in rounding.
+  [[nodiscard]] ISOCHRON_HD bool inexact() const {
+    return !(det * det > std::numeric_limits<T>::epsilon() * (f11 * f22) * (f11 * f22));
+  }
   /// The determinant is lost in rounding.
   [[nodiscard]] ISOCHRON_HD bool flat() const {
     return !(det > std::numeric_limits<T>::epsilon() * T(4) * (f11 * f22));
@@ -161,15 +168,65 @@ ISOCHRON_HD inline FaceSolution<T> face_solution(T u1, T u2, T u3, const FaceGra
   return face_solution_from_products(u1, u2, u3, f, T(0.5) * (f.f11 + l3x - l1x), T(0.5) * (f.f22 + l3x - l2x), l3x);
 }
 
+/// Solves a thin face again by paths through it, which cannot be too early. Its stationary point is moved by rounding
+/// most along the longest edge (1,2): the minimum is found on the parallel to that edge through the point. Where the
+/// weights are inexact it is found among such parallels.
+template <class T>
+struct ThinFace {
+  T u1, u2, u3, l12, l13, l23, l1x, l2x, l3x;
+
+  /// The earliest arrival from the parallel to the longest edge where corner 3 has this weight.
+  ISOCHRON_HD T time_from(T weight, T& lambda) const {
+    const T rest = T(1) - weight;
+    return edge_time(u3 + rest * (u1 - u3), u3 + rest * (u2 - u3), rest * rest * l12,
+                     larger(weight * l3x + rest * (l1x - weight * l13), T(0)),
+                     larger(weight * l3x + rest * (l2x - weight * l23), T(0)), lambda);
+  }
+  /// By the golden section: the time is a convex function of the weight. What is left of the face's width after these
+  /// steps is little against what it may be long.
+  ISOCHRON_HD T best_weight() const {
+    constexpr T golden = T(0.6180339887498949);
+    T low = T(0), high = T(1), lambda;
+    T left = T(1) - golden, right = golden;
+    T time_left = time_from(left, lambda), time_right = time_from(right, lambda);
+    for (int step = 0; step < 8; ++step) {
+      if (time_left < time_right) {
+        high = right;
+        right = left;
+        time_right = time_left;
+        left = high - golden * (high - low);
+        time_left = time_from(left, lambda);
+      } else {
+        low = left;
+        left = right;
+        time_left = time_right;
+        right = low + golden * (high - low);
+        time_right = time_from(right, lambda);
+      }
+    }
+    return time_left < time_right ? left : right;
+  }
+  ISOCHRON_HD void refine(FaceSolution<T>& s) const {
+    s.w3 = s.inexact ? best_weight() : smaller(larger(s.w3 / s.scale, T(0)), T(1));
+    s.scale = T(1);
+    T lambda;
+    s.time = time_from(s.w3, lambda);
+    s.w1 = lambda * (T(1) - s.w3);
+    s.w2 = (T(1) - lambda) * (T(1) - s.w3);
+    s.exists = s.time < infinity<T>();
+  }
+};
+
 /// The solution of any face: a thin one is solved from its widest angle, opposite its longest edge, which is worth
-/// orders of magnitude on needles and in strong anisotropy. A flat face has none: its edges decide.
+/// orders of magnitude on needles and in strong anisotropy.
 template <class T>
 ISOCHRON_HD ISOCHRON_COLD FaceSolution<T> any_face_solution(T u1, T u2, T u3, T l12, T l13, T l23, T l1x, T l2x,
                                                             T l3x) {
   FaceGram<T> f(l12, l13, l23);
+  const bool thin = f.thin();
   bool from_1 = false;
   bool from_2 = false;
-  if (f.thin()) {
+  if (thin) {
     from_1 = l23 > l12 && l23 > l13;
     from_2 = l13 > l12 && !from_1;
     if (from_1) {
@@ -184,7 +241,8 @@ ISOCHRON_HD ISOCHRON_COLD FaceSolution<T> any_face_solution(T u1, T u2, T u3, T 
     f = FaceGram<T>(l12, l13, l23);
   }
   FaceSolution<T> s = face_solution(u1, u2, u3, f, l1x, l2x, l3x);
-  s.exists = s.exists && !f.flat();
+  s.inexact = f.inexact();
+  if (s.inexact || (thin && s.inside())) ThinFace<T>{u1, u2, u3, l12, l13, l23, l1x, l2x, l3x}.refine(s);
   if (from_1) exchange(s.w1, s.w3);
   if (from_2) exchange(s.w2, s.w3);
   return s;
@@ -194,18 +252,10 @@ ISOCHRON_HD ISOCHRON_COLD FaceSolution<T> any_face_solution(T u1, T u2, T u3, T 
 template <class T>
 ISOCHRON_HD inline T judge_push(const FaceSolution<T>& s, T ux, T ub, T uc, T lxb, T lxc, T lxt, T lbt, T lct) {
   T lambda;
-  if (!s.exists) {
-    const T via_b = edge_time(ub, ux, lxb, lbt, lxt, lambda);
-    const T via_c = edge_time(uc, ux, lxc, lct, lxt, lambda);
-    return via_b < via_c ? via_b : via_c;
-  }
-  if (s.w1 >= T(0) && s.w2 >= T(0)) return s.w3 >= T(0) ? s.time : infinity<T>();
-  T best = infinity<T>();
-  if (s.w1 < T(0)) best = edge_time(uc, ux, lxc, lct, lxt, lambda);
-  if (s.w2 < T(0)) {
-    const T via_b = edge_time(ub, ux, lxb, lbt, lxt, lambda);
-    if (via_b < best) best = via_b;
-  }
+  T best = s.inside() ? s.time : infinity<T>();
+  const bool any = !s.exists || s.inexact;
+  if (any || s.w1 < T(0)) best = smaller(edge_time(uc, ux, lxc, lct, lxt, lambda), best);
+  if (any || s.w2 < T(0)) best = smaller(edge_time(ub, ux, lxb, lbt, lxt, lambda), best);
   return best;
 }
 
@@ -248,18 +298,20 @@ ISOCHRON_HD inline FaceCandidate<T> tet_update_scaled(T u1, T u2, T u3, const Te
                                      : face_solution(u1, u2, u3, f, l.l1x, l.l2x, l.l3x);
 #endif
   FaceCandidate<T> best{infinity<T>(), {T(0), T(0), T(0)}};
-  if (s.exists && s.w1 >= T(0) && s.w2 >= T(0) && s.w3 >= T(0)) {
+  if (s.inside()) {
     const T inverse = T(1) / s.scale;
     best.time = s.time;
     best.weight[0] = s.w1 * inverse;
     best.weight[1] = s.w2 * inverse;
     best.weight[2] = s.w3 * inverse;
-    return best;
+    if (!s.inexact) return best;
   }
-  // Only an edge opposite a negative weight can hold the minimum; all of them when there is no stationary point.
-  if (!s.exists || s.w1 < T(0)) keep_edge(best, u2, u3, l.l23, l.l2x, l.l3x, 1, 2);
-  if (!s.exists || s.w2 < T(0)) keep_edge(best, u1, u3, l.l13, l.l1x, l.l3x, 0, 2);
-  if (!s.exists || s.w3 < T(0)) keep_edge(best, u1, u2, l.l12, l.l1x, l.l2x, 0, 1);
+  // Only an edge opposite a negative weight can hold the minimum; any of them when there is no stationary point, or
+  // when the weights are not to be trusted.
+  const bool any = !s.exists || s.inexact;
+  if (any || s.w1 < T(0)) keep_edge(best, u2, u3, l.l23, l.l2x, l.l3x, 1, 2);
+  if (any || s.w2 < T(0)) keep_edge(best, u1, u3, l.l13, l.l1x, l.l3x, 0, 2);
+  if (any || s.w3 < T(0)) keep_edge(best, u1, u2, l.l12, l.l1x, l.l2x, 0, 1);
   return best;
 }
 

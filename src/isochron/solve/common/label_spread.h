@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
+#include <limits>
+#include <queue>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,6 +30,12 @@ struct UpwindVertices {
     vertex[count] = v;
     weight[count++] = w;
   }
+};
+
+/// Which vertices that stayed behind take the label of a neighbour.
+enum class Adopting {
+  sure,  ///< those that nobody is upwind of, from a neighbour that is not later
+  any    ///< then all, the earliest first
 };
 
 /// Gives every vertex the mix of the labels of those that `upwind(v)`, its `UpwindVertices<Upwind::most>`, names, once
@@ -72,20 +82,64 @@ class LabelSpread {
       for (const std::uint32_t v : list) wait(v, settle(v));
   }
 
-  /// Gives a vertex that was left out or stayed behind its mix, and then those that waited for it.
-  void give(std::uint32_t vertex, const LabelMix& mix) {
+  /// Gives a vertex that was left out or stayed behind its mix, and then those that waited for it. Returns all of them.
+  const std::vector<std::uint32_t>& give(std::uint32_t vertex, const LabelMix& mix) {
     store(vertex, mix);
-    if (first_waiting_.empty()) return;
-    for (ready_.assign(1, vertex); !ready_.empty();) {
-      std::uint32_t v = ready_.back();
-      ready_.pop_back();
-      for (v = std::exchange(first_waiting_[v], none); v != none;) {
+    given_.assign(1, vertex);
+    for (std::size_t k = 0; k < given_.size() && !first_waiting_.empty(); ++k)
+      for (std::uint32_t v = std::exchange(first_waiting_[given_[k]], none); v != none;) {
         const std::uint32_t next = next_waiting_[v], missing = settle(v);
-        if (missing == none) ready_.push_back(v);
+        if (missing == none) given_.push_back(v);
         else wait(v, missing);
         v = next;
       }
+    return given_;
+  }
+
+  /// Only edges that take no time, or so little that it is lost in rounding, leave a reached vertex without anyone
+  /// upwind: it takes the label of a neighbour, and so do those that wait for it. Of several vertices whose times
+  /// differ by rounding alone, the earliest need not be the one that the others have theirs from: then `any` is needed.
+  ///
+  /// `around` has `time(v)`, `owns(v)`, and calls `for_givers(v, visit)` and `for_takers(v, visit)` for the neighbours
+  /// that v may take a label from and give one to. Returns whether some are left without a label.
+  template <class Around>
+  bool adopt(Adopting which, const Around& around) {
+    const auto lacks = [&](std::uint32_t v) {
+      return mix(v).first < 0 && around.owns(v) && around.time(v) < std::numeric_limits<double>::infinity();
+    };
+    const auto some_left = [&] { return std::any_of(alone_.begin(), alone_.end(), lacks); };
+    const auto giver = [&](std::uint32_t v) {
+      std::uint32_t first = none;
+      around.for_givers(v, [&](std::uint32_t from) {
+        if (mix(from).first >= 0 && (first == none || around.time(from) < around.time(first))) first = from;
+      });
+      return first;
+    };
+    using Entry = std::tuple<bool, double, std::uint32_t>;  // whether it is not sure, its time, the vertex
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> next;
+    const auto consider = [&](std::uint32_t v) {
+      if (!lacks(v)) return;
+      const std::uint32_t from = giver(v);
+      if (from == none) return;
+      const bool sure = upwind_(v).count == 0 && around.time(from) <= around.time(v);
+      if (sure || which == Adopting::any) next.emplace(!sure, around.time(v), v);
+    };
+    bool left = some_left();
+    for (bool changed = left; changed && left; left = some_left()) {
+      changed = false;
+      if (which == Adopting::any)
+        for (std::uint32_t v = 0; v < label_.size(); ++v) consider(v);
+      else
+        for (std::size_t k = 0; k < alone_.size(); ++k) consider(alone_[k]);
+      while (!next.empty()) {
+        const std::uint32_t v = std::get<2>(next.top());
+        next.pop();
+        if (!lacks(v)) continue;
+        changed = true;
+        for (const std::uint32_t labelled : give(v, mix(giver(v)))) around.for_takers(labelled, consider);
+      }
     }
+    return left;
   }
 
   /// Negative labels when v has none.
@@ -101,8 +155,6 @@ class LabelSpread {
     for (std::int32_t& label : label_)
       if (label < 0) label = label > mixed ? -1 : mixed - label;
   }
-  /// Those that stayed behind because nobody is upwind of them.
-  [[nodiscard]] const std::vector<std::uint32_t>& alone() const { return alone_; }
 
  private:
   static constexpr std::uint32_t none = VertexId::invalid_value;
@@ -171,7 +223,8 @@ class LabelSpread {
   Upwind upwind_;
   std::vector<std::uint32_t> first_waiting_;  ///< by vertex: one that waits for it
   std::vector<std::uint32_t> next_waiting_;   ///< by waiting vertex: another one that waits for the same
-  std::vector<std::uint32_t> ready_, alone_;
+  std::vector<std::uint32_t> given_;
+  std::vector<std::uint32_t> alone_;  ///< those that stayed behind because nobody is upwind of them
 };
 
 }  // namespace isochron

@@ -43,12 +43,14 @@ struct ProblemSize {
 /// Relaxing first in, first out settles the vertices one step further from the seeds with each pass over those that
 /// wait. Paths across a domain are some times √N steps long; along a longer one, a winding corridor, few vertices wait
 /// in each pass. Behind obtuse corners vertices depend on each other: what two of them are wrong by shrinks by a factor
-/// of about 1 − 1/(2 contrast) each time round, to the last digit in some eighty contrasts. Solves that end need far
-/// less; those beyond a contrast of 1e6 are given this many passes too.
+/// of about 1 − 1/(2 contrast) each time round, to the last digit in some eighty contrasts. This is the work of few
+/// vertices: the passes are such that a hundred of them can do it, up to a contrast of 1e5. Solves that end need far
+/// less, and others should not take hours to say that they do not.
 inline std::uint64_t max_passes(const ProblemSize& size) {
-  const auto across = static_cast<std::uint64_t>(8 * std::sqrt(static_cast<double>(size.vertices)));
-  const double contrast = std::clamp(size.contrast, 1.0, 1e6);
-  return 1000 + std::min(size.vertices, across) + static_cast<std::uint64_t>(80 * contrast);
+  const auto vertices = static_cast<double>(size.vertices);
+  const auto across = static_cast<std::uint64_t>(8 * std::sqrt(vertices));
+  const double slow = 80 * std::clamp(size.contrast, 1.0, 1e5) / std::max(1.0, vertices / 100);
+  return 1000 + std::min(size.vertices, across) + static_cast<std::uint64_t>(slow);
 }
 /// Of passes over all vertices, each of which takes a winding path on by a step at least.
 inline std::uint64_t max_sweeps(const ProblemSize& size) { return max_passes(size) + size.vertices; }

@@ -120,33 +120,34 @@ class GridLabelSpreader : public LabelSpread<GridUpwind<Problem>> {
 
   void spread() {
     start();
+    adopt(Adopting::any);
     this->finish();
   }
   void start() {
     this->run(
         order_.size(), [&](std::size_t k) { return order_[k]; }, threads_);
-    adopt();
   }
-  /// Beside far slower cells a step's time can be lost in rounding: a cell without anyone upwind shares the time and
-  /// source of one that it reads, and so do those behind it.
-  void adopt() {
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (const std::uint32_t x : this->alone()) {
-        if (this->mix(x).first >= 0 || !(time_[x] < std::numeric_limits<Scalar>::infinity())) continue;
-        std::uint32_t first = x;
-        for_read(problem_, x, [&](std::uint32_t y) {
-          if (this->mix(y).first >= 0 && (first == x || time_[y] < time_[first])) first = y;
-        });
-        if (first == x) continue;
-        this->give(x, this->mix(first));
-        changed = true;
-      }
-    }
-  }
+  bool adopt(Adopting which) { return LabelSpread<GridUpwind<Problem>>::adopt(which, Around{problem_, time_}); }
 
  private:
   using Scalar = typename Problem::Scalar;
+
+  /// What `LabelSpread::adopt` asks for.
+  struct Around {
+    const Problem& problem;
+    const Scalar* times;
+
+    [[nodiscard]] double time(std::uint32_t x) const { return static_cast<double>(times[x]); }
+    [[nodiscard]] bool owns(std::uint32_t x) const { return problem.cells->allowed[x] == 1; }
+    template <class Visit>
+    void for_givers(std::uint32_t x, Visit&& visit) const {
+      for_read(problem, x, visit);
+    }
+    template <class Visit>
+    void for_takers(std::uint32_t x, Visit&& visit) const {
+      problem.for_dependents(x, visit);
+    }
+  };
 
   const Problem& problem_;
   const Scalar* time_;

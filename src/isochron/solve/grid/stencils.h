@@ -172,8 +172,7 @@ struct OffsetProblem : GridProblem<T> {
       visit(static_cast<std::uint32_t>(x + step), axis);
     }
   }
-  /// Times of the steps along the axes at a cell: √(D⁻¹)_aa. In double, because D can be close to singular; the
-  /// weights' own rounding does no harm, for all terms are ≥ 0.
+  /// Times of the steps along the axes at a cell: √(D⁻¹)_aa.
   [[nodiscard]] std::array<T, Dim> axis_times(std::uint32_t cell) const;
 };
 
@@ -193,19 +192,6 @@ void for_read(const Problem& problem, std::uint32_t y, Visit&& visit) {
     if (s.has_edges()) problem.for_axis_neighbours(y, [&](std::uint32_t x, int) { look(x); });
 }
 
-/// Σ weight e eᵀ.
-template <class Problem>
-SymTensor3d stencil_tensor(const Problem& problem, std::uint32_t cell) {
-  const auto s = problem.stencil(cell);
-  SymTensor3d d{};
-  for (int i = 0; i < Problem::terms; ++i) {
-    const Vec3i e = problem.offset(cell, i);
-    d = d + SymTensor3d::outer({static_cast<double>(e.x), static_cast<double>(e.y), static_cast<double>(e.z)},
-                               static_cast<double>(s.weight[i]));
-  }
-  return d;
-}
-
 /// The travel time of a cell's shortest step, internal units: what tolerances are shares of.
 template <class Problem>
 typename Problem::Scalar shortest_step(const Problem& problem, std::uint32_t cell) {
@@ -216,6 +202,33 @@ typename Problem::Scalar shortest_step(const Problem& problem, std::uint32_t cel
   return T(1) / std::sqrt(largest);
 }
 
+/// √(D⁻¹)_aa of D = Σ weight e eᵀ, by minors of the offsets (the formula of Cauchy and Binet): sums of terms ≥ 0, so
+/// that nothing is lost where D is close to singular.
+template <class T, int Dim, int Terms>
+std::array<T, Dim> root_of_inverse_diagonal(const Vec3d (&e)[Terms], const double (&weight)[Terms]) {
+  double determinant = 0;
+  Vec3d minors{};  // of D without an axis
+  for (int i = 0; i < Terms; ++i) {
+    if constexpr (Dim == 2) minors += weight[i] * Vec3d{e[i].y * e[i].y, e[i].x * e[i].x, 0};
+    for (int j = 0; j < i; ++j) {
+      const Vec3d c = cross(e[i], e[j]);
+      const double pair = weight[i] * weight[j];
+      if constexpr (Dim == 2) {
+        determinant += pair * (c.z * c.z);
+        continue;
+      }
+      minors += pair * Vec3d{c.x * c.x, c.y * c.y, c.z * c.z};
+      for (int k = 0; k < j; ++k) {
+        const double volume = dot(c, e[k]);
+        determinant += pair * weight[k] * (volume * volume);
+      }
+    }
+  }
+  std::array<T, Dim> result{};
+  for (int axis = 0; axis < Dim; ++axis) result[axis] = static_cast<T>(std::sqrt(minors[axis] / determinant));
+  return result;
+}
+
 template <class T, int Dim>
 std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
   if (!far_reaching.empty()) {
@@ -223,13 +236,15 @@ std::array<T, Dim> OffsetProblem<T, Dim>::axis_times(std::uint32_t cell) const {
                                         [](const AxisTimes& a, std::uint32_t record) { return a.record < record; });
     if (found != far_reaching.end() && found->record == record_of[cell]) return found->times;
   }
-  SymTensor3d d = stencil_tensor(*this, cell);
-  if (Dim == 2) d.zz = 1;
-  const SymTensor3d m = inverse(d);
-  std::array<T, Dim> result{};
-  for (int axis = 0; axis < Dim; ++axis)
-    result[axis] = static_cast<T>(std::sqrt(axis == 0 ? m.xx : axis == 1 ? m.yy : m.zz));
-  return result;
+  const Stencil s = stencil(cell);
+  Vec3d e[terms];
+  double w[terms];
+  for (int i = 0; i < terms; ++i) {
+    const Vec3i o = offset(cell, i);
+    e[i] = {static_cast<double>(o.x), static_cast<double>(o.y), static_cast<double>(o.z)};
+    w[i] = static_cast<double>(s.weight[i]);
+  }
+  return root_of_inverse_diagonal<T, Dim>(e, w);
 }
 
 /// Speeds of some voxels.

@@ -16,7 +16,7 @@ void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Part
   for (std::size_t v = 0; v < halo.border_of.size(); ++v)
     if (halo.border_of[v] != Halo::none) unsent.push_back(static_cast<std::uint32_t>(v));
   labels.start();
-  while (true) {
+  for (bool adopted_any = false; true;) {
     std::vector<std::vector<Entry>> lists(halo.peers.size());
     const auto send = [&](std::uint32_t v) {
       const LabelMix mix = labels.mix(v);
@@ -37,8 +37,12 @@ void spread_labels_over_ranks(Communicator& communicator, const Halo& halo, Part
     const auto sent = static_cast<std::int64_t>(blocks.size());
     for (const RankMessage& block : exchange_messages(communicator, std::move(blocks)))
       for (const Entry& entry : Unpack(block.bytes).take_vector<Entry>()) labels.give(entry.vertex, entry.mix);
-    labels.adopt();
-    if (agree(communicator, {0, {sent}}).sums[0] == 0) break;
+    const std::int64_t left = labels.adopt(Adopting::sure) ? 1 : 0;
+    const auto all = agree(communicator, {0, {sent, left}}).sums;
+    if (all[0] == 0 && (all[1] == 0 || adopted_any)) break;
+    // Nothing is under way any more: those that are left are the first of their surroundings by rounding alone.
+    adopted_any = all[0] == 0;
+    if (adopted_any) labels.adopt(Adopting::any);
   }
   labels.finish();
 }

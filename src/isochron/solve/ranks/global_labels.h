@@ -7,6 +7,7 @@
 #include "isochron/communicator.h"
 #include "isochron/dist/halo.h"
 #include "isochron/solve/common/label_mix.h"
+#include "isochron/solve/common/label_spread.h"
 
 namespace isochron::ranks {
 
@@ -20,8 +21,8 @@ class PartLabels {
   [[nodiscard]] virtual LabelMix mix(std::uint32_t vertex) = 0;
   /// What another part has found for a copy of its vertex; and then of the vertices that waited for it.
   virtual void give(std::uint32_t vertex, const LabelMix& mix) = 0;
-  /// Vertices at the end of edges without length take the labels of their neighbours.
-  virtual void adopt() = 0;
+  /// Vertices at the end of edges without length take the labels of their neighbours; whether some are left without.
+  virtual bool adopt(Adopting which) = 0;
   /// Nothing will be given any more.
   virtual void finish() = 0;
 };
@@ -35,7 +36,7 @@ class PartLabelsOf final : public PartLabels {
   void start() override { spreader_.start(); }
   [[nodiscard]] LabelMix mix(std::uint32_t vertex) override { return spreader_.mix(vertex); }
   void give(std::uint32_t vertex, const LabelMix& mix) override { spreader_.give(vertex, mix); }
-  void adopt() override { spreader_.adopt(); }
+  bool adopt(Adopting which) override { return spreader_.adopt(which); }
   void finish() override { spreader_.finish(); }
 
  private:

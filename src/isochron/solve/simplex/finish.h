@@ -84,31 +84,19 @@ class LabelSpreader {
 
   void spread() {
     start();
-    while (adopt_stuck()) adopt();
+    adopt(Adopting::any);
     finish();
   }
   void start() {
     // The rest is little work, and threads would meet on the way to the sources.
     labels_.run(
         vertices_, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
-    adopt();
   }
 
   void finish() { labels_.finish(); }
   [[nodiscard]] LabelMix mix(std::uint32_t v) { return labels_.mix(v); }
   void give(std::uint32_t v, const LabelMix& mix) { labels_.give(v, mix); }
-
-  /// Only edges that take no time, or so little that it is lost in rounding, leave a reached vertex without anyone
-  /// upwind: it shares its neighbour's time and source, and so do those behind it.
-  void adopt() {
-    for (bool changed = !labels_.alone().empty(); changed;) {
-      changed = false;
-      for (const auto& record : relax_.problem().elements)
-        for (std::size_t a = 0; a < record.corner.size(); ++a)
-          for (std::size_t b = 0; b < record.corner.size(); ++b)
-            if (share_label(record.vertex(static_cast<int>(a)), record.vertex(static_cast<int>(b)))) changed = true;
-    }
-  }
+  bool adopt(Adopting which) { return labels_.adopt(which, Around{relax_, vertices_}); }
 
  private:
   struct Upwind {
@@ -130,39 +118,27 @@ class LabelSpreader {
         from_[v].add(pulled.vertex[k], static_cast<float>(pulled.weight[k]));
   }
 
-  bool share_label(std::uint32_t from, std::uint32_t to) {
-    if (to >= vertices_ || from_[to].count > 0 || mix(to).first >= 0 || mix(from).first < 0 || !reached(to) ||
-        relax_.times().load(from) > relax_.times().load(to))
-      return false;
-    give(to, mix(from));
-    return true;
-  }
+  /// What `LabelSpread::adopt` asks for.
+  struct Around {
+    const Relax& relax;
+    std::size_t vertices;
 
-  /// Of several vertices whose times differ by rounding alone, the earliest need not be the one that the others have
-  /// theirs from. They wait for it, and it has nobody upwind: the earliest vertex beside one with a label takes that.
-  bool adopt_stuck() {
-    if (labels_.alone().empty()) return false;
-    const auto earlier = [&](std::uint32_t a, std::uint32_t b) {
-      return b == VertexId::invalid_value || relax_.times().load(a) < relax_.times().load(b);
-    };
-    std::uint32_t stuck = VertexId::invalid_value, giver = stuck;
-    for (std::uint32_t v = 0; v < vertices_; ++v) {
-      if (mix(v).first >= 0 || !reached(v) || !earlier(v, stuck)) continue;
-      std::uint32_t first = VertexId::invalid_value;
-      const auto consider = [&](std::uint32_t from) {
-        if (mix(from).first >= 0 && earlier(from, first)) first = from;
-      };
-      for (const std::uint32_t incidence : relax_.problem().adjacency.at(VertexId(v)))
-        for (int c = 0; c < static_cast<int>(relax_.problem().elements[0].corner.size()); ++c)
-          consider(relax_.problem().elements[incidence >> 2].vertex(c));
-      const auto pulled = relax_.pull_with_weights(v);  // through virtual elements too
-      for (int k = 0; k < pulled.count; ++k) consider(pulled.vertex[k]);
-      if (first != VertexId::invalid_value) stuck = v, giver = first;
+    [[nodiscard]] double time(std::uint32_t v) const { return static_cast<double>(relax.times().load(v)); }
+    [[nodiscard]] bool owns(std::uint32_t v) const { return v < vertices; }
+    template <class Visit>
+    void for_takers(std::uint32_t v, Visit&& visit) const {
+      const auto& problem = relax.problem();
+      for (const std::uint32_t incidence : problem.adjacency.at(VertexId(v)))
+        for (int c = 0; c < static_cast<int>(problem.elements[0].corner.size()); ++c)
+          visit(problem.elements[incidence >> 2].vertex(c));
     }
-    if (stuck == VertexId::invalid_value) return false;
-    give(stuck, mix(giver));
-    return true;
-  }
+    template <class Visit>
+    void for_givers(std::uint32_t v, Visit&& visit) const {
+      for_takers(v, visit);
+      const auto pulled = relax.pull_with_weights(v);  // through virtual elements too
+      for (int k = 0; k < pulled.count; ++k) visit(pulled.vertex[k]);
+    }
+  };
 
   const Relax& relax_;
   std::vector<std::int32_t>& label_;

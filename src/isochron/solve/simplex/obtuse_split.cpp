@@ -32,6 +32,7 @@ class SplitInput {
   [[nodiscard]] const SplitLimits& limits() const { return limits_; }
   [[nodiscard]] const auto& record(std::uint32_t i) const { return problem_.elements[i]; }
   [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.point(problem_.user(v)); }
+  [[nodiscard]] bool one_metric() const { return std::holds_alternative<UniformMetric>(metric_.kind()); }
   [[nodiscard]] SymTensor3d tensor(std::uint32_t i) const { return scale_ * metric_.tensor(problem_.user_element(i)); }
   [[nodiscard]] Lengths lengths(std::uint32_t i) const {
     Lengths result = squared_lengths(mesh_, metric_, problem_.user_element(i));
@@ -158,8 +159,8 @@ class TetSplitter {
     const Behind next = input_.behind(cone.face, cone.record);
     if (next.apex < 0) return false;
     const std::uint32_t apex = input_.record(next.element).vertex(next.apex);
-    const std::optional<double> share = crossing(apex, cone.face, true);
-    if (!share) return false;
+    const Vec3d to_apex = input_.point(apex) - input_.point(target_);
+    if (!crossing(to_apex, cone.face, true)) return false;
     const auto l = input_.lengths(next.element);
     std::array<int, 3> c;
     for (int k = 0; k < 3; ++k) c[k] = input_.corner_of(next.element, cone.face[k]);
@@ -168,7 +169,7 @@ class TetSplitter {
         if (!alike(cone.far[i + j - 1], l[edge_index(c[i], c[j])], input_.limits().metric_contrast)) return false;
 
     crossed_.push_back({cone.face, cone.record});
-    const double path = path_length(apex, next.element);
+    const double path = path_length(to_apex, next.element);
     for (int skip = 0; skip < 3; ++skip) {
       const int i = skip == 0 ? 1 : 0, j = skip == 2 ? 1 : 2;
       const Cone part{{cone.face[i], cone.face[j], apex},
@@ -181,12 +182,17 @@ class TetSplitter {
     return true;
   }
 
-  /// Where the segment from the corner to a vertex meets a face, as a share of it. With `within`, only strictly inside.
-  [[nodiscard]] std::optional<double> crossing(std::uint32_t vertex, const std::array<std::uint32_t, 3>& face,
-                                               bool within) const {
-    const Vec3d origin = input_.point(target_), d = input_.point(vertex) - origin;
+  /// From the corner to those of a face.
+  [[nodiscard]] std::array<Vec3d, 3> to_corners(const std::array<std::uint32_t, 3>& face) const {
     std::array<Vec3d, 3> p;
-    for (int k = 0; k < 3; ++k) p[k] = input_.point(face[k]) - origin;
+    for (int k = 0; k < 3; ++k) p[k] = input_.point(face[k]) - input_.point(target_);
+    return p;
+  }
+
+  /// Where the segment `d` from the corner meets a face, as a share of it. With `within`, only strictly inside.
+  [[nodiscard]] std::optional<double> crossing(const Vec3d& d, const std::array<std::uint32_t, 3>& face,
+                                               bool within) const {
+    const std::array<Vec3d, 3> p = to_corners(face);
     // d as a combination of the three corners: all parts positive when it points into the cone over the face.
     std::array<double, 3> part;
     const double volume = dot(p[0], cross(p[1], p[2]));
@@ -196,12 +202,11 @@ class TetSplitter {
     return 1 / sum;
   }
 
-  /// The straight path from the corner to the vertex, which lies in the element `last`, piece by piece.
-  [[nodiscard]] double path_length(std::uint32_t vertex, std::uint32_t last) const {
-    const Vec3d d = input_.point(vertex) - input_.point(target_);
+  /// The straight path `d` from the corner to a place in the element `last`, piece by piece.
+  [[nodiscard]] double path_length(const Vec3d& d, std::uint32_t last) const {
     double sum = 0, before = 0;
     for (const Crossed& face : crossed_) {
-      const double share = std::clamp(*crossing(vertex, face.face, false), before, 1.0);
+      const double share = std::clamp(*crossing(d, face.face, false), before, 1.0);
       sum += (share - before) * std::sqrt(squared_length(input_.tensor(face.front), d));
       before = share;
     }
@@ -218,7 +223,27 @@ class TetSplitter {
     return f.det > margin * f.f11 * f.f22 && c.near[2] * f.det - foot > margin * c.near[2] * f.det;
   }
 
-  void emit(const Cone& c) {
+  /// Where the metric changes, the face may have to be smaller than it is, so that the paths through the virtual
+  /// tetrahedron are not shorter than those through the elements it stands for; this is seen to at the middles of the
+  /// face and of its edges.
+  void shrink_face(Cone& c) const {
+    const std::array<Vec3d, 3> p = to_corners(c.face);
+    const auto squared_path = [&](const Vec3d& d) {
+      const double path = path_length(d, c.record);
+      return path * path;
+    };
+    for (int i = 0; i < 3; ++i)
+      for (int j = i + 1; j < 3; ++j)
+        c.far[i + j - 1] =
+            std::min(c.far[i + j - 1], 2 * (c.near[i] + c.near[j]) - 4 * squared_path(0.5 * (p[i] + p[j])));
+    const double corners = (c.near[0] + c.near[1] + c.near[2]) / 3, face = (c.far[0] + c.far[1] + c.far[2]) / 9;
+    const double factor = (corners - squared_path((1.0 / 3) * (p[0] + p[1] + p[2]))) / face;
+    if (factor < 1)
+      for (double& length : c.far) length *= factor;
+  }
+
+  void emit(Cone c) {
+    if (!input_.one_metric()) shrink_face(c);
     if (!exists(c)) return;
     out_.push_back({target_,
                     c.face,

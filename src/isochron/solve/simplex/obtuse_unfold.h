@@ -52,7 +52,7 @@ class TriangleUnfolder {
     const double x = (ta + tb - ab) / (2 * std::sqrt(ta));
     Drawn left{input_.vertex(i, a), std::sqrt(ta), 0, std::sqrt(ta)};
     Drawn right{input_.vertex(i, b), x, std::sqrt(detail::larger(tb - x * x, 0.0)), std::sqrt(tb)};
-    Window window{left, right, 1, false};
+    Window window{left, right, 0};
     crossings_ = 0;
     // The window's rays cross the edge (left, right) of triangle i; what is behind it?
     while (crossings_ < max_unfolds && obtuse(window)) {
@@ -65,8 +65,7 @@ class TriangleUnfolder {
       const bool inside_right = cross(apex, window.right) > margin * size(window.right);
       bool keep_left = inside_left;
       if (inside_left && inside_right) {
-        const double scale = crossed_[crossings_ - 1].scale;
-        const Window before{window.left, apex, scale, true}, after{apex, window.right, scale, true};
+        const Window before{window.left, apex, crossings_}, after{apex, window.right, crossings_};
         // The two make less than a straight angle: at most one is still obtuse.
         keep_left = obtuse(before);
         offer(keep_left ? after : before, emit);
@@ -90,8 +89,7 @@ class TriangleUnfolder {
   /// The part of the angle at the corner between two vertices that it sees; counter-clockwise from left to right.
   struct Window {
     Drawn left, right;
-    double scale;  ///< of the triangle that joins them
-    bool made;     ///< by a split, so a virtual triangle
+    int crossings;  ///< edges before the triangle that joins them; none: this is not a virtual triangle
   };
   /// An edge of the strip and the scale of the triangle behind it.
   struct Crossed {
@@ -121,7 +119,7 @@ class TriangleUnfolder {
     apex = {input_.vertex(next.element, next.apex), left.x + along * ex + away * ey, left.y + along * ey - away * ex,
             0};
     crossed_[crossings_++] = {left.x, left.y, ex, ey, std::sqrt(drawn / lr)};
-    apex.path = path_length(apex);
+    apex.path = path_length(apex.x, apex.y, crossings_);
     return true;
   }
 
@@ -129,14 +127,14 @@ class TriangleUnfolder {
     return input_.vertex(triangle, 0) == vertex ? 0 : input_.vertex(triangle, 1) == vertex ? 1 : 2;
   }
 
-  /// The straight path from the corner, piece by piece.
-  [[nodiscard]] ISOCHRON_HD double path_length(const Drawn& to) const {
-    const double whole = size(to);
+  /// The straight path from the corner to a place in the plane, over some edges, piece by piece.
+  [[nodiscard]] ISOCHRON_HD double path_length(double x, double y, int crossings) const {
+    const double whole = std::sqrt(x * x + y * y);
     double sum = 0, before = 0, scale = 1;
-    for (int k = 0; k < crossings_; ++k) {
+    for (int k = 0; k < crossings; ++k) {
       const Crossed& edge = crossed_[k];
       const double at =
-          (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (to.x * edge.along_y - to.y * edge.along_x);
+          (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (x * edge.along_y - y * edge.along_x);
       const double share = at < before ? before : (at > 1.0 ? 1.0 : at);
       sum += (share - before) * whole / scale;
       before = share;
@@ -152,12 +150,31 @@ class TriangleUnfolder {
     return 4 * v.ab * v.ax - product * product > rounding * v.ab * v.ax;
   }
 
+  /// The squared length of the edge opposite the corner of a virtual triangle. In one metric it is that of the edge.
+  /// Where the metric changes it may have to be less, so that the paths through the virtual triangle are not shorter
+  /// than those through the triangles it stands for; this is seen to at some places along the edge.
+  [[nodiscard]] ISOCHRON_HD double opposite_length(const Window& w) const {
+    const double scale = crossed_[w.crossings - 1].scale;
+    double result = squared(w.left, w.right) / (scale * scale);
+    bool one_metric = true;
+    for (int k = 0; k < w.crossings; ++k) one_metric &= std::fabs(crossed_[k].scale - 1) < rounding;
+    if (one_metric) return result;
+    for (int quarter = 1; quarter < 4; ++quarter) {
+      const double right = 0.25 * quarter, left = 1 - right;
+      const double path =
+          path_length(left * w.left.x + right * w.right.x, left * w.left.y + right * w.right.y, w.crossings);
+      const double ends = left * (w.left.path * w.left.path) + right * (w.right.path * w.right.path);
+      result = detail::smaller(result, (ends - path * path) / (left * right));
+    }
+    return result;
+  }
+
   template <class Emit>
-  ISOCHRON_HD static void offer(const Window& w, Emit&& emit) {
-    if (!w.made) return;
-    const double far = squared(w.left, w.right) / (w.scale * w.scale);
-    const VirtualTriangle v{w.left.vertex, w.right.vertex, far, w.left.path * w.left.path, w.right.path * w.right.path};
-    if (exists(v)) emit(v);
+  ISOCHRON_HD void offer(const Window& w, Emit&& emit) const {
+    if (w.crossings == 0) return;
+    const VirtualTriangle v{w.left.vertex, w.right.vertex, opposite_length(w), w.left.path * w.left.path,
+                            w.right.path * w.right.path};
+    if (v.ab > 0 && exists(v)) emit(v);
   }
 
   const Input& input_;

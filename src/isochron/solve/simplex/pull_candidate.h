@@ -90,7 +90,7 @@ ISOCHRON_HD inline T candidate(const ProductRecord<T>& r, int t, const Times& ti
   if (gram.thin()) return detail::tet_update_scaled(ua, ub, uc, detail::lengths_at(r.length, t)).time;
   const auto s = detail::face_solution_from_products(ua, ub, uc, gram, r.product_without(c, b), r.product_without(c, a),
                                                      length(c, t));
-  if (s.exists && s.w1 >= T(0) && s.w2 >= T(0) && s.w3 >= T(0)) return s.time;
+  if (s.inside()) return s.time;
   T best = inf, lambda;
   const auto keep = [&](T time) { best = detail::smaller(best, time); };
   if (!s.exists || s.w1 < T(0)) keep(detail::edge_time(ub, uc, length(b, c), length(b, t), length(c, t), lambda));

@@ -132,7 +132,7 @@ class SourceBall {
   };
 
   [[nodiscard]] bool coherent(SymTensor3d mean) const;
-  [[nodiscard]] double typical_size(SymTensor3d mean) const;
+  double typical_size(SymTensor3d mean);
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
   void lower(std::uint32_t place, double time);
@@ -174,23 +174,26 @@ bool SourceBall<Corners>::coherent(SymTensor3d mean) const {
   return determinant(scale_ * mean) * static_cast<double>(seeds_.size()) < alike_ratio * determinants;
 }
 
+/// Summed in the order of the elements: where times tie, their last digits decide which vertex goes first, and they
+/// must not depend on how the vertices are numbered, which differs between a mesh and a part of it.
 template <int Corners>
-double SourceBall<Corners>::typical_size(SymTensor3d mean) const {
+double SourceBall<Corners>::typical_size(SymTensor3d mean) {
   const MetricFrame frame(mean, position_);
-  // Over all elements at the seeds' corners: the seeds alone may be one element.
-  std::vector<VertexId> corners;
+  // Over all elements at the seeds' corners, each as often as it is one: the seeds alone may be one element.
+  std::vector<double> times;
   for (const ElementId seed : seeds_)
-    corners.insert(corners.end(), mesh_.element(seed).begin(), mesh_.element(seed).end());
-  std::sort(corners.begin(), corners.end());
+    for (const VertexId v : mesh_.element(seed)) {
+      const std::uint32_t place = place_of(v);
+      times.resize(vertices_.size());
+      ++times[place];
+    }
   double measure = 0, count = 0;
-  for (std::size_t i = 0, next = 0; i < corners.size(); i = next) {  // each as often as it is a corner
-    while (next < corners.size() && corners[next] == corners[i]) ++next;
+  for (std::size_t i = 0; i < times.size(); ++i) {
     double around = 0;
-    for (const std::uint32_t incidence : adjacency_.at(corners[i]))
+    for (const std::uint32_t incidence : adjacency_.at(vertices_[i]))
       around += lattice_measure(frame.map(corner_points(mesh_, Adjacency::element_of(incidence))));
-    const auto times = static_cast<double>(next - i);
-    measure += times * around;
-    count += times * static_cast<double>(adjacency_.valence(corners[i]));
+    measure += times[i] * around;
+    count += times[i] * static_cast<double>(adjacency_.valence(vertices_[i]));
   }
   return std::pow(measure / count, 1.0 / (Corners - 1));
 }
