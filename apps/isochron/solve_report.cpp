@@ -38,7 +38,7 @@ Json json_of(const SourceSummary& source) {
   object.update({{"onset", source.onset},
                  {"reached", arrival.reached},
                  {"unreached", arrival.unreached},
-                 {"max_time", finite_or_null(arrival.max_time)},
+                 {"max_time", arrival.max_time},
                  {"solve_seconds", arrival.solve_seconds},
                  {"converged", arrival.converged},
                  {"residual", residual_of(arrival)}});
@@ -145,7 +145,7 @@ void report_result(Report& report, const SolveSummary& summary) {
               {"unreached_in_parts", summary.unreached.in_parts},
               {"unreached_in_no_element", summary.unreached.no_element},
               {"not_conducting", arrival.not_conducting},
-              {"max_time", finite_or_null(arrival.max_time)},
+              {"max_time", arrival.max_time},
               {"converged", arrival.converged},
               {"residual", residual_of(arrival)},
               {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)},
