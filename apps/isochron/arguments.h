@@ -151,9 +151,9 @@ struct DeclareNoted : DeclareOptions {
   }
 };
 
-/// Parses the command line that `declare` describes and runs the chosen action. Prints help and version on stdout.
-/// Throws UsageError, with one line, for everything that is wrong with the arguments.
+/// Parses the command line that `declare` describes, calls `start` and runs the chosen action. Prints help and version
+/// on stdout. Throws UsageError, with one line, for everything that is wrong with the arguments.
 int parse_and_run(int argc, const char* const* argv, const std::string& version,
-                  const std::function<void(Command&)>& declare);
+                  const std::function<void(Command&)>& declare, const std::function<void()>& start);
 
 }  // namespace isochron::cli

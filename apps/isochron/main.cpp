@@ -40,7 +40,7 @@ void declare_common(Command& command, Console& console) {
   command.option("--memory-limit", "GB", "Refuse files and work that need more memory than this (of a rank)",
                  [](const std::string& text) {
                    constexpr double most = 1e9;  // far above any machine, and no overflow
-                   limit_memory(static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text))));
+                   console.options.max_bytes = static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text)));
                  });
   command.group("Options");
 }
@@ -66,7 +66,10 @@ std::string version() {
 
 int run(int argc, const char* const* argv) {
   Console console;
-  const int code = parse_and_run(argc, argv, version(), [&](Command& root) {
+  const auto start = [&] {
+    if (console.options.max_bytes) limit_memory(*console.options.max_bytes, console.threads());
+  };
+  const auto declare = [&](Command& root) {
     declare_common(root, console);
     declare_generate(root, console);
     declare_info(root, console);
@@ -79,7 +82,8 @@ int run(int argc, const char* const* argv) {
     declare_surface(root, console);
     declare_view(root, console);
     declare_bench(root, console);
-  });
+  };
+  const int code = parse_and_run(argc, argv, version(), declare, start);
   console.flush();
   return code;
 }

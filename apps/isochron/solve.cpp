@@ -332,6 +332,7 @@ void declare_solve(Command& root, Console& console) {
                request->each_source);
   declare_metric(command, *request);
   command.group("How it is solved");
+    advise_when_out_of_memory("use a smaller mesh or --precision single");
   each_option(request->options, DeclareSolve{{command}});
   declare_flags(command, *request, *flags);
   declare_ranks(command, *request);
