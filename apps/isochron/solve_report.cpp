@@ -115,7 +115,7 @@ void report_method(Report& report, const SolveSummary& summary) {
               {"source_balls", arrival.source_balls}});
   report.row("method", "{}, {}, {} precision", name_of(arrival.method), counted(arrival.threads, "thread", "threads"),
              name_of(arrival.precision));
-  if (arrival.source_init && summary.sources.empty()) report.row("start", "{}", text_of_start(arrival));
+  if (arrival.source_init) report.row("start", "{}", text_of_start(arrival));
   if (summary.ranks > 0) {
     report.object()["mpi"] = mpi_json(summary);
     report.row("ranks", "{}", text_of_ranks(summary));
