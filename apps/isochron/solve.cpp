@@ -153,6 +153,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
                                   picture.up || picture.cut || picture.isochrone_spacing ||
                                   picture.array != PictureOptions{}.array;
   const auto three = [](const Velocities& v) { return v.normal != v.sheet; };
+  unused(request.options.ball_rings != SolveOptions{}.ball_rings && request.options.source_init != SourceInit::ball,
+         "--ball-rings", "--source-init ball");
   const MetricRequest& metric = request.metric;
   const bool third_velocity =
       (metric.velocities && three(*metric.velocities)) ||
