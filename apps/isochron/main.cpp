@@ -12,7 +12,9 @@
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/wording.h"
 #include "isochron/communicator.h"
+#include "isochron/partition.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/tetrahedra.h"
 
 namespace isochron::cli {
 namespace {
@@ -38,7 +40,7 @@ void declare_common(Command& command, Console& console) {
   command.option("--time-limit", "SECONDS", "End with code 124 and without output when it takes longer",
                  [](const std::string& text) { limit_time(positive_number(text)); });
   command.option("--memory-limit", "GB", "Refuse files and work that need more memory than this (of a rank)",
-                 [](const std::string& text) {
+                 [&console](const std::string& text) {
                    constexpr double most = 1e9;  // far above any machine, and no overflow
                    console.options.max_bytes = static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text)));
                  });
@@ -60,6 +62,8 @@ std::string version() {
   text += ", without OpenMP";
 #endif
   if (mpi::available()) text += ", with MPI";
+  if (has_metis()) text += ", with METIS";
+  if (has_tet_program(TetProgram::netgen)) text += ", with Netgen";
   if (delaunay_available()) text += ", with CGAL (under the GPL)";
   return text;
 }
