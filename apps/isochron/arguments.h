@@ -141,13 +141,19 @@ struct DeclareOptions {
   }
 };
 
+enum class Numbers { any, positive };
+
 /// The same, and notes the options that are given.
 struct DeclareNoted : DeclareOptions {
   std::vector<std::string>& given;
+  Numbers numbers = Numbers::any;
 
   template <class T>
   void operator()(const OptionText& text, T& field) const {
-    declare(text, field, noted(flag_name(text.name), given, into(field)));
+    Take take = into(field);
+    if constexpr (std::is_arithmetic_v<T>)
+      if (numbers == Numbers::positive) take = into_positive(field);
+    declare(text, field, noted(flag_name(text.name), given, std::move(take)));
   }
 };
 
