@@ -15,7 +15,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/seeds.h"
 
