@@ -45,7 +45,10 @@ Dataset simplices_of(const py::array& points, const py::array& kinds, const py::
   Dataset dataset;
   Conversions unseen;
   dataset.points = rows_of<Vec3d>(points, "points", -1, unseen);
-  const auto numbers = [](const py::array& array) { return array.cast<std::vector<std::int64_t>>(); };
+  const auto numbers = [](const py::array& array) {
+    const auto whole = array.cast<py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>>();
+    return std::vector<std::int64_t>(whole.data(), whole.data() + whole.size());
+  };
   const std::vector<std::int64_t> kind = numbers(kinds), end = numbers(ends), corner = numbers(ids);
   if (kind.size() != end.size() || (!end.empty() && end.back() != static_cast<std::int64_t>(corner.size())) ||
       !std::is_sorted(end.begin(), end.end()) || (!end.empty() && end.front() < 0))
