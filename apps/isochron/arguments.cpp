@@ -147,7 +147,7 @@ std::string shown_help(const char* help, const std::string& otherwise) {
 }
 
 int parse_and_run(int argc, const char* const* argv, const std::string& version,
-                  const std::function<void(Command&)>& declare) {
+                  const std::function<void(Command&)>& declare, const std::function<void()>& start) {
   CLI::App app("First-arrival times on meshes: when does a front that starts here reach everywhere else?", "isochron");
   app.set_version_flag("--version", version, "Show the version and what it was built with");
   app.get_formatter()->column_width(34);
@@ -165,6 +165,7 @@ int parse_and_run(int argc, const char* const* argv, const std::string& version,
   } catch (const CLI::ParseError& error) {
     throw usage_error("{}; see '{} --help'", complaint(app, error), chosen_command(app));
   }
+  start();
   return chosen();
 }
 

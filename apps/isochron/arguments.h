@@ -141,19 +141,25 @@ struct DeclareOptions {
   }
 };
 
+enum class Numbers { any, positive };
+
 /// The same, and notes the options that are given.
 struct DeclareNoted : DeclareOptions {
   std::vector<std::string>& given;
+  Numbers numbers = Numbers::any;
 
   template <class T>
   void operator()(const OptionText& text, T& field) const {
-    declare(text, field, noted(flag_name(text.name), given, into(field)));
+    Take take = into(field);
+    if constexpr (std::is_arithmetic_v<T>)
+      if (numbers == Numbers::positive) take = into_positive(field);
+    declare(text, field, noted(flag_name(text.name), given, std::move(take)));
   }
 };
 
-/// Parses the command line that `declare` describes and runs the chosen action. Prints help and version on stdout.
-/// Throws UsageError, with one line, for everything that is wrong with the arguments.
+/// Parses the command line that `declare` describes, calls `start` and runs the chosen action. Prints help and version
+/// on stdout. Throws UsageError, with one line, for everything that is wrong with the arguments.
 int parse_and_run(int argc, const char* const* argv, const std::string& version,
-                  const std::function<void(Command&)>& declare);
+                  const std::function<void(Command&)>& declare, const std::function<void()>& start);
 
 }  // namespace isochron::cli

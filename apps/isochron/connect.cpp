@@ -210,16 +210,11 @@ void report_costs(Report& report, const Connection& connection, double epsilon) 
 }
 
 void report_path(Report& report, const Path& path, const PathStatistics& statistics) {
-  report.object()["path"] = {{"points", path.points.size()},
-                             {"start", json_of(path.points.front())},
-                             {"end", json_of(path.points.back())},
-                             {"complete", path.end == PathEnd::source},
-                             {"length_mm", statistics.length},
-                             {"mean_fa", finite_or_null(statistics.mean_anisotropy)},
-                             {"least_fa", finite_or_null(statistics.min_anisotropy)},
-                             {"mean_md", finite_or_null(statistics.mean_diffusivity)},
-                             {"cost_per_mm", statistics.cost_density},
-                             {"integrated_cost", statistics.cost}};
+  report.object()["path"] = {{"points", path.points.size()},           {"start", json_of(path.points.front())},
+                             {"end", json_of(path.points.back())},     {"complete", path.end == PathEnd::source},
+                             {"length_mm", statistics.length},         {"mean_fa", statistics.mean_anisotropy},
+                             {"least_fa", statistics.min_anisotropy},  {"mean_md", statistics.mean_diffusivity},
+                             {"cost_per_mm", statistics.cost_density}, {"integrated_cost", statistics.cost}};
   report.row("path", "{:.1f} mm, mean FA {:.3f}, cost per mm {:.4g}", statistics.length, statistics.mean_anisotropy,
              statistics.cost_density);
 }

@@ -44,7 +44,9 @@ struct LimitMessage {
   [[nodiscard]] std::string_view view() const { return text; }
 };
 LimitMessage out_of_time;
-LimitMessage out_of_memory{"out of memory; use a smaller mesh or --precision single, or a machine with more memory"};
+LimitMessage out_of_memory{"out of memory; give it less to do, or use a machine with more memory"};
+std::string memory_advice = "give it less to do";
+std::optional<std::uint64_t> memory_limit;
 
 constexpr std::string_view error_start = "isochron: error: ";
 
@@ -132,6 +134,19 @@ std::optional<std::uint64_t> data_bytes() {
   for (int i = 0; i < 5; ++i) file >> ignored;  // size, resident, shared, text, lib
   if (!(file >> pages)) return std::nullopt;
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Also writes the end of the text.
+template <class... Values>
+void set_message(LimitMessage& message, fmt::format_string<Values...> text, Values&&... values) {
+  *fmt::format_to_n(message.text, sizeof message.text - 1, text, std::forward<Values>(values)...).out = '\0';
+}
+
+void set_out_of_memory() {
+  if (memory_limit)
+    set_message(out_of_memory, "out of memory (limited to {:g} GB); allow more with --memory-limit, or {}",
+                static_cast<double>(*memory_limit) / 1e9, memory_advice);
+  else set_message(out_of_memory, "out of memory; {}, or use a machine with more memory", memory_advice);
 }
 
 std::string duration(double seconds) {
@@ -229,11 +244,8 @@ void prepare_process() {
 }
 
 void limit_time(double seconds) {
-  *fmt::format_to_n(out_of_time.text, sizeof out_of_time.text - 1,
-                    "not done within {:g} s (the time limit); allow more with --time-limit, or give "
-                    "it less to do",
-                    seconds)
-       .out = '\0';
+  set_message(out_of_time,
+              "not done within {:g} s (the time limit); allow more with --time-limit, or give it less to do", seconds);
   constexpr double micro = 1e6, at_least = 1;  // 0 would switch it off
   const double most = static_cast<double>(std::numeric_limits<std::int32_t>::max());
   const auto microseconds = std::llround(std::max(at_least, micro * std::min(seconds, most)));
@@ -243,21 +255,21 @@ void limit_time(double seconds) {
   ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
-void limit_memory(std::uint64_t bytes) {
-  rlimit now{}, stack{};
+void limit_memory(std::uint64_t bytes, int threads) {
+  parallel_region(threads, [](int, int) {});  // their stacks are there from now on
+  rlimit now{};
   const auto there = data_bytes();
-  if (!there || ::getrlimit(RLIMIT_DATA, &now) != 0 || ::getrlimit(RLIMIT_STACK, &stack) != 0)
+  if (!there || ::getrlimit(RLIMIT_DATA, &now) != 0)
     throw RuntimeError("--memory-limit does not work on this system; use a container or a job with a limit");
-  constexpr rlim_t usual_stack = rlim_t{8} << 20U;
-  const rlim_t stacks =
-      static_cast<rlim_t>(hardware_threads()) * (stack.rlim_cur == RLIM_INFINITY ? usual_stack : stack.rlim_cur);
-  now.rlim_cur = std::min<rlim_t>(now.rlim_max, *there + stacks + bytes);
+  now.rlim_cur = std::min<rlim_t>(now.rlim_max, *there + bytes);
   ::setrlimit(RLIMIT_DATA, &now);
-  *fmt::format_to_n(out_of_memory.text, sizeof out_of_memory.text - 1,
-                    "out of memory (limited to {:g} GB); allow more with --memory-limit, or use a smaller mesh or "
-                    "--precision single",
-                    static_cast<double>(bytes) / 1e9)
-       .out = '\0';
+  memory_limit = bytes;
+  set_out_of_memory();
+}
+
+void advise_when_out_of_memory(std::string_view advice) {
+  memory_advice = advice;
+  set_out_of_memory();
 }
 
 InterruptGuard::InterruptGuard() { guards.fetch_add(1); }

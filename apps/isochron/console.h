@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +31,7 @@ struct CommonOptions {
   bool json = false;
   bool quiet = false;
   int threads = 0;  ///< 0: all cores
+  std::optional<std::uint64_t> max_bytes;
 };
 
 /// Speaks for one command. Results go to stdout; progress, warnings and errors to stderr.
@@ -94,9 +96,12 @@ void prepare_process();
 /// From now on the process has so many seconds. Then it is stopped as by a signal, with another message and exit code.
 void limit_time(double seconds);
 
-/// From now on the process may allocate so many bytes; what is more fails as if there were no more memory. Stacks of
-/// threads do not count. Throws RuntimeError where the system has no such limit.
-void limit_memory(std::uint64_t bytes);
+/// From now on the process may allocate so many bytes; what is more fails as if there were no more memory. The stacks
+/// of the threads that work is spread over do not count. Throws RuntimeError where the system has no such limit.
+void limit_memory(std::uint64_t bytes, int threads);
+
+/// What to do when the memory ends ("use a smaller mesh"), where the command knows something better than less work.
+void advise_when_out_of_memory(std::string_view advice);
 
 /// While one lives, signals only set the flag of `Activity::progress`: there is something to finish or to clean up.
 class InterruptGuard {

@@ -123,8 +123,8 @@ void report_arrays(Report& report, const std::vector<ArraySummary>& arrays) {
                     {"type", array.type},
                     {"components", array.components},
                     {"tuples", array.tuples},
-                    {"min", finite_or_null(array.low)},
-                    {"max", finite_or_null(array.high)},
+                    {"min", array.low},
+                    {"max", array.high},
                     {"not_finite", array.not_finite},
                     {"distinct", array.distinct > 0 ? Json(array.distinct) : Json(nullptr)},
                     {"values", std::move(values)}});

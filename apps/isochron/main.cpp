@@ -12,7 +12,9 @@
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/wording.h"
 #include "isochron/communicator.h"
+#include "isochron/partition.h"
 #include "isochron/surface/triangulate/delaunay.h"
+#include "isochron/tetrahedra.h"
 
 namespace isochron::cli {
 namespace {
@@ -38,9 +40,9 @@ void declare_common(Command& command, Console& console) {
   command.option("--time-limit", "SECONDS", "End with code 124 and without output when it takes longer",
                  [](const std::string& text) { limit_time(positive_number(text)); });
   command.option("--memory-limit", "GB", "Refuse files and work that need more memory than this (of a rank)",
-                 [](const std::string& text) {
+                 [&console](const std::string& text) {
                    constexpr double most = 1e9;  // far above any machine, and no overflow
-                   limit_memory(static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text))));
+                   console.options.max_bytes = static_cast<std::uint64_t>(1e9 * std::min(most, positive_number(text)));
                  });
   command.group("Options");
 }
@@ -60,13 +62,18 @@ std::string version() {
   text += ", without OpenMP";
 #endif
   if (mpi::available()) text += ", with MPI";
+  if (has_metis()) text += ", with METIS";
+  if (has_tet_program(TetProgram::netgen)) text += ", with Netgen";
   if (delaunay_available()) text += ", with CGAL (under the GPL)";
   return text;
 }
 
 int run(int argc, const char* const* argv) {
   Console console;
-  const int code = parse_and_run(argc, argv, version(), [&](Command& root) {
+  const auto start = [&] {
+    if (console.options.max_bytes) limit_memory(*console.options.max_bytes, console.threads());
+  };
+  const auto declare = [&](Command& root) {
     declare_common(root, console);
     declare_generate(root, console);
     declare_info(root, console);
@@ -79,7 +86,8 @@ int run(int argc, const char* const* argv) {
     declare_surface(root, console);
     declare_view(root, console);
     declare_bench(root, console);
-  });
+  };
+  const int code = parse_and_run(argc, argv, version(), declare, start);
   console.flush();
   return code;
 }

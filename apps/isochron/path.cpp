@@ -226,11 +226,25 @@ Sources guess_sources(const auto& domain, const DataArrays& data, const std::vec
 
 // ---- tracing
 
-void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget& traced) {
+/// What to do where paths and times do not go together: mostly the metric was forgotten.
+std::string metric_advice(const PathRequest& request) {
+  const MetricRequest& metric = request.problem.metric;
+  const bool given = metric.speed || metric.velocities || !metric.table.empty() || !metric.speed_array.empty() ||
+                     !metric.metric_array.empty() || !metric.velocity_tensor_array.empty();
+  if (given) return "give the options that the times were solved with";
+  return fmt::format(
+      "no speed was given, so it is 1 everywhere: give the options that the times were solved with (--speed, "
+      "--speed-array, --metric-array, --velocity-tensor-array or --fibers and --velocity{})",
+      request.problem.on_image() ? ", and the image that has the array with --image" : "");
+}
+
+void trace_one(const PathRequest& request, const std::function<Path(const PathTarget&)>& trace, TracedTarget& traced) {
   try {
     Path path = trace(traced.target);
     if (path.end == PathEnd::source) traced.path = std::move(path);
-    else traced.why = fmt::format("there is no path from {}: {}", describe(traced.target), path.why);
+    else
+      traced.why =
+          fmt::format("there is no path from {}: {}; {}", describe(traced.target), path.why, metric_advice(request));
   } catch (const NoAnswerError& error) {
     traced.why = to_text(error, command_wording());
   }
@@ -239,11 +253,9 @@ void trace_one(const std::function<Path(const PathTarget&)>& trace, TracedTarget
 /// When the front came, after its onset.
 double front_time(const Path& path) { return path.times.front() - path.times.back(); }
 
-void warn_of_another_metric(const TracedTarget& traced, Console& console) {
-  console.warn(
-      "{}: the path takes {:.6g} by the metric, but the front took {:.6g}: give the options that the times were solved "
-      "with",
-      describe(traced.target), traced.path.travel_time, front_time(traced.path));
+void warn_of_another_metric(const PathRequest& request, const TracedTarget& traced, Console& console) {
+  console.warn("{}: the path takes {:.6g} by the metric, but the front took {:.6g}; {}", describe(traced.target),
+               traced.path.travel_time, front_time(traced.path), metric_advice(request));
 }
 
 /// Whether a path's travel time differs from that of the front by more than a share.
@@ -253,7 +265,7 @@ bool far_off(const Path& path, double share) {
 
 /// Traces all targets; notes why where there is no path, and warns of suspicious paths, which were probably traced with
 /// another metric than they were solved with.
-void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& suspicious,
+void trace_all(const PathRequest& request, PathSummary& summary, const std::function<bool(const Path&)>& suspicious,
                const std::function<Path(const PathTarget&)>& trace, Console& console) {
   Activity activity(console, "tracing");
   const InterruptGuard guard;
@@ -262,12 +274,12 @@ void trace_all(PathSummary& summary, const std::function<bool(const Path&)>& sus
       [&](std::size_t i, const std::atomic<bool>&) {
         check_interrupted();
         TracedTarget traced = summary.targets[i];
-        trace_one(trace, traced);
+        trace_one(request, trace, traced);
         return traced;
       },
       [&](std::size_t i, TracedTarget&& traced) {
         summary.targets[i] = std::move(traced);
-        if (suspicious(summary.targets[i].path)) warn_of_another_metric(summary.targets[i], console);
+        if (suspicious(summary.targets[i].path)) warn_of_another_metric(request, summary.targets[i], console);
       });
 }
 
@@ -287,7 +299,7 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
   const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
   trace_all(
-      summary, [](const Path& path) { return far_off(path, 0.1); },
+      request, summary, [](const Path& path) { return far_off(path, 0.1); },
       [&](const PathTarget& target) {
         return target.vertex ? tracer.from(*target.vertex) : tracer.from(target.point, tolerance);
       },
@@ -351,7 +363,7 @@ void trace_image(const PathRequest& request, const SideInputs& inputs, PathSumma
     const GridPathTracer tracer(grid, on.metric, on.mask, times, sources);
     const double share = suspicious_share(on.metric, request.raw);
     trace_all(
-        summary, [&](const Path& path) { return far_off(path, share) && !tracer.explains(path, share); },
+        request, summary, [&](const Path& path) { return far_off(path, share) && !tracer.explains(path, share); },
         [&](const PathTarget& target) {
           return tracer.from(target.vertex ? grid.position(*target.vertex) : target.point,
                              {request.raw ? Shorten::no : Shorten::yes});

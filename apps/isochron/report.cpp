@@ -16,7 +16,7 @@ std::string csv_field(const std::string& text) {
   return quoted + '"';
 }
 
-std::string json_line(const Json& object) { return object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
+std::string json_line(const Json& object) { return object.dump() + "\n"; }
 
 void Report::times(std::initializer_list<Step> steps) {
   std::vector<std::string> shown;

@@ -1,7 +1,6 @@
 // What a command found, field by field: one list of fields gives the object of --json and the text for people.
 #pragma once
 
-#include <cmath>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -9,19 +8,14 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "apps/isochron/console.h"
+#include "apps/isochron/json.h"
 #include "apps/isochron/values.h"
 #include "isochron/dataset.h"
 
 namespace isochron::cli {
 
-/// Keys stay in the order they are added.
-using Json = nlohmann::ordered_json;
-
-/// A number, or null when it is not finite (JSON has no infinity).
-inline Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 template <class T>
 Json value_or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);

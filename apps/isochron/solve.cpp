@@ -48,18 +48,6 @@ struct DeclareSolve : DeclareOptions {
   void operator()(const OptionText& text, double& field) const { declare(text, field, into_positive(field)); }
 };
 
-/// Declares the options of the papers' methods, and notes those that are given.
-struct DeclarePaper : DeclareOptions {
-  std::vector<std::string>& given;
-
-  template <class T>
-  void operator()(const OptionText& text, T& field) const {
-    const std::string name = flag_name(text.name);
-    if constexpr (std::is_enum_v<T>) declare(text, field, noted(name, given, into(field)));
-    else declare(text, field, noted(name, given, into_positive(field)));
-  }
-};
-
 void declare_ranks(Command& command, SolveRequest& request) {
   command.group("Over MPI ranks");
   command.option(
@@ -165,6 +153,8 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   const bool adaptive =
       request.options.scheme == GridScheme::automatic || request.options.scheme == GridScheme::adaptive;
   unused(request.options.band_width > 0 && banded && !adaptive, "--band-width", "--scheme adaptive");
+  unused(request.options.ball_rings != SolveOptions{}.ball_rings && request.options.source_init != SourceInit::ball,
+         "--ball-rings", "--source-init ball");
   for (const std::string& option : flags.scheme) {
     if (option == "--partitioner" && request.options.backend == Backend::mpi) continue;
     const std::vector<Method> users = methods_with(option);
@@ -337,11 +327,12 @@ void declare_solve(Command& root, Console& console) {
   declare_ranks(command, *request);
   declare_grid(command, *request);
   command.group("The papers' methods on a GPU");
-  each_option(request->options.paper, DeclarePaper{{command}, flags->scheme});
+  each_option(request->options.paper, DeclareNoted{{command}, flags->scheme, Numbers::positive});
   declare_outputs(command, *request);
   declare_picture(command, request->picture);
   declare_common(command, console);
   command.action([request, flags, &console] {
+    advise_when_out_of_memory("use a smaller mesh or --precision single");
     apply_flags(*flags, *request);
     check_raw({request->mesh}, request->raw, console);
     check_kind(*request, *flags);

@@ -126,6 +126,8 @@ void EachSource::add_up(const Arrival& arrival) {
   for (std::size_t v = 0; v < all_.times.size(); ++v) all_.times[v] = std::min(all_.times[v], arrival.times[v]);
   all_.max_time = std::max(all_.max_time, arrival.max_time);
   all_.traffic = arrival.traffic;
+  all_.point_sources += arrival.point_sources;
+  all_.source_balls += arrival.source_balls;
   all_.transfer_seconds += arrival.transfer_seconds;
   all_.counters.local_solves += arrival.counters.local_solves;
   all_.counters.rounds += arrival.counters.rounds;

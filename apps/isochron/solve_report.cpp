@@ -38,7 +38,7 @@ Json json_of(const SourceSummary& source) {
   object.update({{"onset", source.onset},
                  {"reached", arrival.reached},
                  {"unreached", arrival.unreached},
-                 {"max_time", finite_or_null(arrival.max_time)},
+                 {"max_time", arrival.max_time},
                  {"solve_seconds", arrival.solve_seconds},
                  {"converged", arrival.converged},
                  {"residual", residual_of(arrival)}});
@@ -115,7 +115,7 @@ void report_method(Report& report, const SolveSummary& summary) {
               {"source_balls", arrival.source_balls}});
   report.row("method", "{}, {}, {} precision", name_of(arrival.method), counted(arrival.threads, "thread", "threads"),
              name_of(arrival.precision));
-  if (arrival.source_init && summary.sources.empty()) report.row("start", "{}", text_of_start(arrival));
+  if (arrival.source_init) report.row("start", "{}", text_of_start(arrival));
   if (summary.ranks > 0) {
     report.object()["mpi"] = mpi_json(summary);
     report.row("ranks", "{}", text_of_ranks(summary));
@@ -145,7 +145,7 @@ void report_result(Report& report, const SolveSummary& summary) {
               {"unreached_in_parts", summary.unreached.in_parts},
               {"unreached_in_no_element", summary.unreached.no_element},
               {"not_conducting", arrival.not_conducting},
-              {"max_time", finite_or_null(arrival.max_time)},
+              {"max_time", arrival.max_time},
               {"converged", arrival.converged},
               {"residual", residual_of(arrival)},
               {"residual_limit", arrival.residual ? Json(arrival.residual->limit) : Json(nullptr)},

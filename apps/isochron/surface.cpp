@@ -280,7 +280,7 @@ void report_own(Report& report, const ExtractedSurface& s) {
               {"particles", s.particles},
               {"iterations", s.iterations.size()},
               {"converged", s.converged},
-              {"energy", s.iterations.empty() ? Json(nullptr) : finite_or_null(s.iterations.back().energy)},
+              {"energy", s.iterations.empty() ? Json(nullptr) : Json(s.iterations.back().energy)},
               {"backend", name_of(s.backend)},
               {"differences", Json::array()}});
   for (const SurfaceDifference& one : s.triangulation.differences)

@@ -168,7 +168,7 @@ std::string_view scheme_name(const SolveOptions& options) {
   return name_of(options.scheme == GridScheme::automatic ? GridScheme::adaptive : options.scheme);
 }
 
-Json residual_of(const Arrival& work) { return work.residual ? finite_or_null(work.residual->worst) : Json(nullptr); }
+Json residual_of(const Arrival& work) { return work.residual ? Json(work.residual->worst) : Json(nullptr); }
 
 Json json_of(const DiffusionCounts& counts, double floor) {
   Json object = Json::object();

@@ -120,29 +120,43 @@ def as_mesh(mesh: Any) -> Mesh | Grid:
 
 
 def _from_blocks(mesh: Any) -> Mesh:
-    """meshio, and PyVista's unstructured grids: cells by kind. Tetrahedra come before triangles, which mostly are their
-    surface."""
-    blocks = mesh.cells_dict
-    for kind in ("tetra", "triangle", 10, 5):
-        if kind in blocks and len(blocks[kind]) > 0:
-            _warn_left_out({_VTK_KINDS.get(name, name): len(cells) for name, cells in blocks.items()})
-            return Mesh(mesh.points, blocks[kind])
-    known = ", ".join(str(kind) for kind in blocks) or "none"
-    raise InputError(f"mesh has no triangles or tetrahedra (its kinds of cells: {known}); convert its cells first")
+    """meshio, and PyVista's unstructured grids: cells by kind."""
+    blocks = {_VTK_KINDS.get(kind, kind): np.asarray(cells) for kind, cells in mesh.cells_dict.items() if len(cells)}
+    _warn_left_out([(kind, len(cells)) for kind, cells in blocks.items() if kind not in _VTK_NUMBERS])
+    known = {kind: cells for kind, cells in blocks.items() if kind in _VTK_NUMBERS}
+    if known.keys() <= {"tetra", "triangle", "line", "vertex"}:
+        for kind in ("tetra", "triangle"):
+            if kind in known:
+                return Mesh(mesh.points, known[kind])
+    kinds = np.concatenate([np.full(len(cells), _VTK_NUMBERS[kind]) for kind, cells in known.items()] or [[]])
+    sizes = np.concatenate([np.full(len(cells), cells.shape[1]) for cells in known.values()] or [[]])
+    ids = np.concatenate([cells.ravel() for cells in known.values()] or [[]])
+    return Mesh(mesh.points, _simplices(mesh.points, kinds, np.cumsum(sizes), ids))
 
 
-#: VTK's numbers of cells, which count from 1, by the names that meshio has for them.
+#: VTK's numbers of cells, which count from 1, by the names that meshio has for them, and the reverse.
 _VTK_NAMES = "vertex vertex line line triangle triangle_strip polygon pixel quad tetra voxel hexahedron wedge pyramid"
 _VTK_KINDS = {number: name.replace("_", " ") for number, name in enumerate(_VTK_NAMES.split(), 1)}
+_VTK_NUMBERS = {name: number for number, name in _VTK_KINDS.items()}
 
 
-def _warn_left_out(counts: dict[Any, int]) -> None:
-    """Warns of cells by kind that nothing can be solved on; lines and vertices leave no gap."""
-    for kind, count in counts.items():
-        if count > 0 and kind not in ("tetra", "triangle", "line", "vertex"):
-            name = kind if isinstance(kind, str) else f"VTK cell type {kind}"
-            cells = "1 cell" if count == 1 else f"{count} cells"
-            warn(f"mesh: {cells} of kind {name} left out (the front does not pass there); triangulate it", SolveWarning)
+def _simplices(points: Any, kinds: np.ndarray, ends: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    """The tetrahedra of cells of all kinds, or else the triangles: mostly these are the surface of tetrahedra. Other
+    cells are cut, as those of files are."""
+    found = _core.simplices_of(in_space(host_array(points, "points")), kinds, ends, ids)
+    _warn_left_out([(kind, count) for kind, count in found["ignored_cells"] if kind != "vertex"])
+    cells = found["tetrahedra"] if len(found["tetrahedra"]) else found["triangles"]
+    if not len(cells):
+        raise InputError("mesh has no triangles or tetrahedra, nor cells that can be cut into them; triangulate it first")
+    return cells
+
+
+def _warn_left_out(counts: list[tuple[Any, int]]) -> None:
+    """Warns of cells by kind that nothing can be solved on."""
+    for kind, count in counts:
+        name = kind if isinstance(kind, str) else f"VTK cell type {kind}"
+        cells = "1 cell" if count == 1 else f"{count} cells"
+        warn(f"mesh: {cells} of kind {name} left out (the front does not pass there); triangulate it", SolveWarning)
 
 
 def _vtk_values(array: Any) -> np.ndarray:
@@ -155,55 +169,27 @@ def _vtk_cells(cells: Any) -> tuple[np.ndarray, np.ndarray]:
     return _vtk_values(cells.GetOffsetsArray()).ravel(), _vtk_values(cells.GetConnectivityArray()).ravel()
 
 
-def _vtk_polygons(cells: Any) -> np.ndarray:
-    """The triangles of a vtkCellArray of polygons."""
-    offsets, ids = _vtk_cells(cells)
-    sizes = np.diff(offsets)
-    if (sizes == 3).all():
-        return ids.reshape(-1, 3)
-    quads = int((sizes == 4).sum())
-    _warn_left_out({"quad": quads, "polygon": int((sizes != 3).sum()) - quads})
-    return ids[offsets[:-1][sizes == 3][:, None] + np.arange(3)]
-
-
-def _vtk_strips(cells: Any) -> np.ndarray:
-    """The triangles of a vtkCellArray of strips, all with one side out: every second one is turned round."""
-    offsets, ids = _vtk_cells(cells)
-    sizes = np.diff(offsets)
-    place = np.arange(len(ids)) - np.repeat(offsets[:-1], sizes)
-    starts = np.flatnonzero(place < np.repeat(sizes, sizes) - 2)
-    odd = place[starts] % 2
-    return np.column_stack([ids[starts], ids[starts + 1 + odd], ids[starts + 2 - odd]])
-
-
-def _polydata_cells(mesh: Any) -> np.ndarray | None:
-    parts = [_vtk_polygons(mesh.GetPolys())] if mesh.GetPolys().GetNumberOfCells() else []
-    if mesh.GetStrips().GetNumberOfCells():
-        parts.append(_vtk_strips(mesh.GetStrips()))
-    cells = parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else []
-    return cells if len(cells) else None
-
-
 def _from_vtk(mesh: Any) -> Mesh:
     if mesh.GetPoints() is None:
         raise InputError("mesh has no points (there is nothing to solve on); give another data set")
-    points, cells = _vtk_values(mesh.GetPoints().GetData()), None
+    points = _vtk_values(mesh.GetPoints().GetData())
+    kinds, sizes, ids = [], [], []
     if hasattr(mesh, "GetPolys"):
-        cells = _polydata_cells(mesh)
-    elif hasattr(mesh, "GetCellTypesArray"):
-        # By type: quads (9) have four corners too.
-        types = _vtk_values(mesh.GetCellTypesArray()).ravel()
-        offsets, ids = _vtk_cells(mesh.GetCells())
-        for kind, corners in ((10, 4), (5, 3)):
-            chosen = offsets[:-1][types == kind]
-            if len(chosen):
-                whole = len(chosen) == len(types)
-                _warn_left_out({_VTK_KINDS.get(n, n): int((types == n).sum()) for n in np.unique(types).tolist()})
-                cells = ids.reshape(-1, corners) if whole else ids[chosen[:, None] + np.arange(corners)]
-                break
-    if cells is None:
-        raise InputError("mesh has no triangles or tetrahedra; triangulate it first")
-    return Mesh(points, cells)
+        for number, cells in ((_VTK_NUMBERS["polygon"], mesh.GetPolys()), (_VTK_NUMBERS["triangle strip"], mesh.GetStrips())):
+            if cells.GetNumberOfCells():
+                offsets, corners = _vtk_cells(cells)
+                kinds.append(np.full(len(offsets) - 1, number))
+                sizes.append(np.diff(offsets))
+                ids.append(corners)
+    elif hasattr(mesh, "GetCellTypesArray") and mesh.GetNumberOfCells():
+        offsets, corners = _vtk_cells(mesh.GetCells())
+        kinds, sizes, ids = [_vtk_values(mesh.GetCellTypesArray()).ravel()], [np.diff(offsets)], [corners]
+    if len(ids) == 1:
+        for names, corner_count in ((("tetra",), 4), (("triangle", "polygon"), 3)):
+            if np.isin(kinds[0], [_VTK_NUMBERS[name] for name in names]).all() and (sizes[0] == corner_count).all():
+                return Mesh(points, ids[0].reshape(-1, corner_count))
+    joined = [np.concatenate(parts or [[]]) for parts in (kinds, sizes, ids)]
+    return Mesh(points, _simplices(points, joined[0], np.cumsum(joined[1]), joined[2]))
 
 
 def _from_vtk_image(image: Any) -> Grid:

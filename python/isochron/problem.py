@@ -37,6 +37,7 @@ class Problem:
         self._converted: list[str] = []
         if self.mask is not None and not isinstance(self.mesh, Grid):
             raise UsageError("mask is for grids (a mesh is cut by leaving out cells); leave it out")
+        self._close_standstill()
 
     @property
     def on_device(self) -> bool:
@@ -78,6 +79,20 @@ class Problem:
         other._core_problem = None
         other._converted = []
         return other
+
+    def _close_standstill(self) -> None:
+        """Takes voxels of speed 0 out of the mask of a grid: as in files, they do not conduct."""
+        speed = self.arguments.get("speed")
+        if not isinstance(self.mesh, Grid) or speed is None or on_device(speed):
+            return
+        values = as_array(speed, "speed")
+        if values.shape not in (self.mesh.shape, (self.mesh.size,)) or values.all():
+            return
+        conducts = self.mesh.flat(values, "speed") != 0
+        mask = conducts if self.mask is None else np.where(conducts, self.mesh.flat(self.mask, "mask"), 0)
+        if not mask.any():
+            raise InputError("no voxel conducts (speeds are 0); give some of them a speed")
+        self.mask = mask
 
     def _make_shape(self) -> _core.Shape:
         if isinstance(self.mesh, Grid):

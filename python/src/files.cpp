@@ -1,11 +1,15 @@
 // Reading and writing files.
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <vector>
 
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
 #include "isochron/error.h"
 #include "isochron/io.h"
+#include "isochron/io/mesh/cells.h"
 #include "isochron/mesh.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
@@ -33,6 +37,26 @@ Dataset dataset_of(const py::array& points, const py::array& cells, const py::li
   for (const py::handle line : lines)
     dataset.lines.push_back(ids_of<VertexId>(line.cast<py::array>(), "lines", count, unseen));
   dataset.point_data = arrays_of(point_data, count, "points");
+  return dataset;
+}
+
+/// Cells of all kinds, by VTK's numbers and the ids of their corners one after the other, as a file's are.
+Dataset simplices_of(const py::array& points, const py::array& kinds, const py::array& ends, const py::array& ids) {
+  Dataset dataset;
+  Conversions unseen;
+  dataset.points = rows_of<Vec3d>(points, "points", -1, unseen);
+  const auto numbers = [](const py::array& array) {
+    const auto whole = array.cast<py::array_t<std::int64_t, py::array::c_style | py::array::forcecast>>();
+    return std::vector<std::int64_t>(whole.data(), whole.data() + whole.size());
+  };
+  const std::vector<std::int64_t> kind = numbers(kinds), end = numbers(ends), corner = numbers(ids);
+  if (kind.size() != end.size() || (!end.empty() && end.back() != static_cast<std::int64_t>(corner.size())) ||
+      !std::is_sorted(end.begin(), end.end()) || (!end.empty() && end.front() < 0))
+    throw InputError("the cells of the mesh do not fit together (kinds, ends and ids); make it again");
+  unlocked([&] {
+    CellSorter sorter(dataset, "mesh");
+    sorter.add_runs(corner, end, [&](std::size_t cell) { return static_cast<int>(kind[cell]); });
+  });
   return dataset;
 }
 
@@ -79,6 +103,12 @@ void bind_files(py::module_& module) {
         }));
       },
       "path"_a, "spacing"_a, "origin"_a, "What an image file holds.");
+  module.def(
+      "simplices_of",
+      [](const py::array& points, const py::array& kinds, const py::array& ends, const py::array& ids) {
+        return dict_of(simplices_of(points, kinds, ends, ids));
+      },
+      "points"_a, "kinds"_a, "ends"_a, "ids"_a, "What cells of VTK's kinds are cut into.");
   module.def("write_mesh", &write_mesh, "path"_a, "points"_a, "cells"_a, "lines"_a, "point_data"_a, "cell_data"_a,
              "force"_a, "Writes a mesh or lines; gives the names of arrays that the format has no place for.");
   module.def("write_image", &write_volume, "path"_a, "grid"_a, "arrays"_a, "tensor_order"_a, "force"_a,

@@ -8,6 +8,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
+#include "isochron/metric/bad_cells.h"
 #include "isochron/metric/option_tables.h"
 #include "python/src/bindings.h"
 #include "python/src/datasets.h"
@@ -94,6 +95,7 @@ class Tracts {
     const TensorFrame axes = chosen("tensor_frame", frame, TensorFrame());
     unlocked([&] {
       tensors_ = world_tensors(array, components, grid_, axes, "tensors");
+      check_symmetric(array, inside, "tensors");
       metric_ = diffusion_metric(tensors_, inside, options);
     });
   }

@@ -69,16 +69,6 @@ SymTensor3d metric_tensor(const SymTensor3d& t, TensorKind given) {
   return given == TensorKind::metric ? t : inverse(t);
 }
 
-/// Throws InputError when a full matrix is not symmetric; those that a front cannot enter may hold anything.
-void check_symmetric(std::span<const double> values, const Shape& shape, const std::string& name) {
-  BadCells lopsided;
-  const std::size_t count = values.size() / 9;
-  for (std::size_t e = 0; e < count; ++e)
-    if ((count == 1 || shape.mask.empty() || shape.mask[e] != 0) && !is_symmetric(values.subspan(9 * e, 9)))
-      lopsided.add(e);
-  lopsided.check_symmetric(name, count);
-}
-
 /// Tensors, one (of shape (6,) or (3, 3)) or one per element, as a metric.
 Metric tensor_metric(const py::array& array, const std::string& name, const Shape& shape, TensorOrder order,
                      TensorKind given, Conversions& converted) {
@@ -98,7 +88,10 @@ Metric tensor_metric(const py::array& array, const std::string& name, const Shap
     return Metric(TensorMetric{rows_of<SymTensor3f>(flat, name, count, converted)});
   const auto values = flat.cast<py::array_t<double, py::array::c_style | py::array::forcecast>>();
   const double* from = values.data();
-  if (width == 9) check_symmetric({from, static_cast<std::size_t>(values.size())}, shape, name);
+  if (width == 9)
+    check_symmetric(name, static_cast<std::size_t>(count), shape.is_grid() ? "voxel" : "cell",
+                    one ? std::span<const std::uint8_t>() : std::span<const std::uint8_t>(shape.mask),
+                    [&](std::size_t e) { return std::span<const double>(from + 9 * e, 9); });
   const auto tensor = [&](std::size_t e) {
     return metric_tensor(
         tensor_of({from + e * static_cast<std::size_t>(width), static_cast<std::size_t>(width)}, order), given);

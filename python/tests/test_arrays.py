@@ -222,7 +222,7 @@ def test_wrong_arguments_are_named(arguments, words):
         ({"level_set": np.ones(81), "sources": None}, ["level_set", "(81,)", "(4, 4, 5)"]),
         ({"level_set": np.ones(80), "sources": None, "metric": np.eye(3)}, ["level_set", "metric"]),
         ({"scheme": "upwind"}, ["upwind", "godunov"]),
-        ({"speed": np.where(np.arange(80).reshape(4, 4, 5) == 37, 0.0, 1.0)}, ["speed is", "1 of 80", "voxel (1, 3, 2)"]),
+        ({"speed": np.where(np.arange(80).reshape(4, 4, 5) == 37, -1.0, 1.0)}, ["speed is", "1 of 80", "voxel (1, 3, 2)"]),
         ({"mask": np.arange(80).reshape(4, 4, 5) != 37, "sources": [37]}, ["voxel (1, 3, 2)", "outside the mask"]),
         ({"sources": [[-1, 0, 0]]}, ["sources", "outside"]),
     ],

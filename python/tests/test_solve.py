@@ -69,6 +69,8 @@ def test_grid_values_go_where_they_belong(order):
     arrival = isochron.solve(isochron.Grid(speed.shape, order=order), [[0, 10]], speed=speed)
     assert arrival.times[19, 10] > np.hypot(10, 8) + np.hypot(9, 8) - 0.5
     masked = isochron.solve(isochron.Grid(speed.shape, order=order), [[0, 10]], mask=speed == 1)
+    walls = isochron.solve(isochron.Grid(speed.shape, order=order), [[0, 10]], speed=np.where(speed == 1, 1.0, 0.0))
+    np.testing.assert_array_equal(walls.times, masked.times)
     assert np.isinf(masked.times[10, 5]) and np.isfinite(masked.times[10, 2])
     np.testing.assert_allclose(masked.times[11:], arrival.times[11:], rtol=0.01)
 
@@ -247,6 +249,7 @@ def test_a_solver_takes_other_metrics():
     solver.set_metric(np.eye(3) * 9)
     np.testing.assert_allclose(solver.solve([0]).times, 3 * first)
     refused(isochron.InputError, "", solver.set_speed, np.zeros(len(cells)))
+    refused(isochron.InputError, "no voxel conducts", isochron.solve, isochron.Grid((3, 4)), [0], speed=np.zeros((3, 4)))
     np.testing.assert_allclose(solver.solve([0]).times, 3 * first)  # the one before stays
     solver.set_metric(fibers=np.tile([1.0, 0, 0], (len(cells), 1)), velocity=(2, 1))
     np.testing.assert_allclose(solver.solve([0]).times[-9], 0.5)

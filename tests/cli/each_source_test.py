@@ -107,6 +107,11 @@ class EachSource(CliCase):
     def test_summary_for_people(self):
         text = self.succeed("solve a.msh -o t.npy --each-source --source 0,1").stdout
         self.assertIn("2, each on its own", text)
+        self.assertRegex(text, "start +ball around all sources")
+
+    def test_all_sources_are_counted(self):
+        summary = self.succeed_json("solve a.msh -o t.npy --each-source --source 0,1,7")
+        self.assert_fields(summary, point_sources=3, source_balls=3)
 
     def test_threads_do_not_change_the_times(self):
         tables = []

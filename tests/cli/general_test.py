@@ -1,6 +1,7 @@
 """Help, version, usage errors, and what every command has."""
 
 import os
+import shutil
 import subprocess
 
 from cli_case import BINARY, CliCase
@@ -12,6 +13,10 @@ class General(CliCase):
     def test_version(self):
         done = self.succeed("--version")
         self.assertRegex(done.stdout, r"^isochron \d+\.\d+\.\d+, (with|without) VTK")
+        if shutil.which("ldd") and b"libmetis" in subprocess.run(["ldd", BINARY], capture_output=True, check=False).stdout:
+            self.assertIn(", with METIS", done.stdout)
+        netgen = os.path.join(os.path.dirname(BINARY), "isochron-netgen")
+        self.assertEqual(", with Netgen" in done.stdout, os.path.exists(netgen) or bool(shutil.which("isochron-netgen")))
         self.assertEqual(done.stderr, "")
 
     def test_help_names_the_commands(self):

@@ -1,6 +1,7 @@
 """Limits of time and memory, and readers of the output that leave early."""
 
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -66,6 +67,15 @@ class Limit(CliCase):
         self.need_own_allocator()
         self.expect(1, "generate cube --n 300 -o a.vtu --memory-limit 0.1",
                     words=("out of memory", "limited to 0.1 GB", "--memory-limit"))
+
+    def test_the_memory_limit_does_not_grow_with_stacks(self):
+        self.need_own_allocator()
+        large = lambda: resource.setrlimit(resource.RLIMIT_STACK, (1 << 30, resource.RLIM_INFINITY))
+        done = self.expect(1, "generate cube --n 100 -o a.vtu --memory-limit 0.02 --threads 2", preexec_fn=large,
+                           words=("out of memory", "give it less to do"))
+        self.assertNotIn("precision", done.stderr)
+        self.succeed("generate cube --n 60 -o a.vtu")
+        self.expect(1, "solve a.vtu -o b.vtu --source 0 --memory-limit 0.12 --threads 2", words="--precision single")
 
     # ---- readers that leave early
 

@@ -104,6 +104,8 @@ class PathImageTest(CliCase):
         self.assertAlmostEqual(path["travel_time"], exact, delta=0.02 * exact)
         self.assertGreater(path["length"], math.hypot(5, 10) + 0.2)
         self.assertIn("give the options", self.succeed_json(trace, "q.csv --speed 4")["warnings"][0])
+        self.assert_has_all(self.succeed_json(trace, "q.trk")["warnings"][0], "no speed was given", "--speed-array",
+                            "--image")
 
     def test_rough_speeds_are_no_reason_for_suspicion(self):
         random.seed(7)

@@ -117,6 +117,19 @@ class SolveImage(CliCase):
         path = self.succeed_json(f"path bad.npy --image {image} --to 8", *solve[:6], "-o q.csv")
         self.assert_said("along the paths", path["warnings"])
 
+    def test_tensors_that_are_not_symmetric_are_refused(self):
+        n = 4
+        good, lopsided = [1.0, 0.1, 0.0, 0.1, 1.0, 0.0, 0.0, 0.0, 1.0], [1.0, 0.4, 0.0, -0.3, 1.0, 0.0, 0.0, 0.0, 1.0]
+        values = good * 7 + lopsided + good * (n**3 - 8)
+        solve = "-o b.npy --source 0 --force --velocity-tensor-array"
+        for kind in (None, "3D-matrix"):
+            self.succeed("solve", self.image("good.nrrd", (n, n, n), good * n**3, per_voxel=9, kind=kind), solve, "speed")
+            image = self.image("bad.nrrd", (n, n, n), values, per_voxel=9, kind=kind)
+            for command in (f"solve {image} {solve} speed", f"connect {image} --from voxels:0,0,0 --to voxels:3,3,3 -o c"):
+                self.expect(3, command, words=("bad.nrrd", "not symmetric on 1 of 64 voxels (first: voxel 7)"))
+        mask = self.image("mask.nrrd", (n, n, n), [1.0] * 7 + [0.0] + [1.0] * (n**3 - 8))
+        self.succeed(f"solve {image} {solve} speed --mask {mask}")
+
     def test_small_eigenvalues_of_good_tensors_stay(self):
         n = 5
         flat = self.image("flat.nrrd", (n, n, n), [1.0, 0.0, 0.0, 1.0, 0.0, 1e-4] * n**3, per_voxel=6)

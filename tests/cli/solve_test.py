@@ -163,6 +163,7 @@ class Solve(CliCase):
     def test_options_without_their_partner_are_named(self):
         self.make("square", "--n 5")
         for options in ("--hand-over", "--allow-unordered", "--method fsm --band-width 2",
+                        "--source-init plain --ball-rings 3",
                         "--region-array gmsh:physical", "--probe-tolerance 1", "--picture-title Square",
                         "--allow-zero-fibers"):
             warnings = self.solve("a.msh", "--source 0", options)["warnings"]

@@ -1,6 +1,7 @@
 """Where the front starts."""
 
 from cli_case import TET, TET_POINTS, CliCase, square_mesh
+from small_files import write_nrrd
 
 
 class Sources(CliCase):
@@ -40,6 +41,20 @@ class Sources(CliCase):
     def test_several_points(self):
         self.solve("--source-point 0,0 --source-point 1,1")
         self.assertEqual(self.range_of("source"), (0, 1))
+
+    def test_the_same_source_twice_is_one(self):
+        self.assert_fields(self.solve("--source 60"), point_sources=1, source_balls=1)
+        self.assert_fields(self.solve("--source 60,60 --source 60"), point_sources=1, source_balls=1)
+        points = "--source-point 0.52,0.53 --source-point 0.52,0.53"
+        self.assert_fields(self.solve(points), point_sources=1, source_balls=1)
+        self.assert_fields(self.solve("--source 60,70,60"), point_sources=2)
+        self.solve("--source 60,60 --source-levelset level")
+        self.assertEqual(self.range_of("source")[1], 2)  # numbers are those of what was given
+        self.write("later.txt", "60 0\n60 0.5\n")
+        self.assert_fields(self.solve("--source-file later.txt"), point_sources=2)
+        write_nrrd(self.folder / "a.nrrd", (9, 9, 9), [1.0] * 9**3)
+        summary = self.succeed_json("solve a.nrrd -o out.npy --source 364,364 --source-point 4,4,4")
+        self.assert_fields(summary, point_sources=1, source_balls=1)
 
     def test_negative_coordinates(self):
         self.expect(3, "solve a.msh -o b.msh --source-point -5,-5,0", words=("a.msh", "-5"))

@@ -1,7 +1,13 @@
 // Sets of pieces that several processes read and write together.
+#include <atomic>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <thread>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "io/io_test_support.h"
 #include "isochron/communicator.h"
@@ -12,6 +18,17 @@
 #include "isochron/io/pieces/piece_index.h"
 #include "isochron/io/vtk_xml.h"
 #include "isochron/partition.h"
+#include "support/delayed_messages.h"
+
+namespace {
+bool no_second_names = false;  ///< as on a file system that has none
+}
+
+extern "C" int link(const char* from, const char* to) noexcept {
+  if (!no_second_names) return ::linkat(AT_FDCWD, from, AT_FDCWD, to, 0);
+  errno = EPERM;
+  return -1;
+}
 
 namespace isochron::test {
 namespace TEST_FILE {
@@ -28,6 +45,17 @@ void set_arrays(const SimplexMesh<Corners>& mesh, const std::vector<std::uint64_
   cells.set({"id", 1, std::vector<std::int64_t>(elements.begin(), elements.end())});
 }
 
+template <int Corners>
+void write_own_part(Communicator& communicator, const fs::path& path, const SimplexMesh<Corners>& mesh,
+                    const std::vector<std::uint32_t>& part_of, const std::function<void(MeshPart<Corners>&)>& change,
+                    Overwrite overwrite) {
+  PartData<Corners> data;
+  data.part = cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
+  if (communicator.index() == 1) change(data.part);
+  set_arrays(data.part.mesh, data.part.global_element, data.point_data, data.cell_data);
+  write_parts(communicator, path, std::move(data), overwrite);
+}
+
 /// `change` may do something to the second part before it is written.
 template <int Corners>
 void write_set(
@@ -35,14 +63,8 @@ void write_set(
     const std::function<void(MeshPart<Corners>&)>& change = [](MeshPart<Corners>&) {},
     Overwrite overwrite = Overwrite::yes) {
   const auto part_of = partition_vertices(mesh, parts, Partitioner::curve);
-  run_on_threads(parts, [&](Communicator& communicator) {
-    PartData<Corners> data;
-    data.part =
-        cut_part(mesh, std::span<const std::uint32_t>(part_of), static_cast<std::uint32_t>(communicator.index()));
-    if (communicator.index() == 1) change(data.part);
-    set_arrays(data.part.mesh, data.part.global_element, data.point_data, data.cell_data);
-    write_parts(communicator, path, std::move(data), overwrite);
-  });
+  run_on_threads(
+      parts, [&](Communicator& communicator) { write_own_part(communicator, path, mesh, part_of, change, overwrite); });
 }
 
 template <int Corners>
@@ -249,6 +271,51 @@ TEST(PartSets, IdsThatCannotBeAreRefused) {
   }
 }
 
+/// What is in all files of a folder, and where links lead.
+std::map<std::string, std::string> contents_of(const fs::path& folder) {
+  std::map<std::string, std::string> all;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    std::string& content = all[entry.path().string()];
+    if (entry.is_symlink()) content = "-> " + fs::read_symlink(entry.path()).string() + ": ";
+    if (entry.is_regular_file()) content += content_of(entry.path());
+  }
+  return all;
+}
+
+/// Writes a set with three ranks; the first is killed when `now` is true: nothing more comes from it, and it removes
+/// nothing. The others are told to stop. Gives what is there when they have ended.
+std::map<std::string, std::string> contents_after_a_kill(const fs::path& path, const TetMesh& mesh, Overwrite overwrite,
+                                                         const std::function<bool()>& now) {
+  constexpr int ranks = 3;
+  const auto part_of = partition_vertices(mesh, ranks, Partitioner::curve);
+  std::atomic<bool> killed = false;
+  std::atomic<int> ended = 0;
+  std::map<std::string, std::string> left;
+  const auto watch_first = [&] {
+    if (!now()) return;
+    killed = true;
+    while (ended < ranks - 1) std::this_thread::yield();
+    left = contents_of(path.parent_path());
+    throw Cancelled();
+  };
+  const auto watch_other = [&] {
+    if (killed) throw Cancelled();
+  };
+  const auto write = [&](Communicator& communicator) {
+    if (communicator.rank() == 0) communicator.watch = watch_first;
+    else communicator.watch = watch_other;
+    try {
+      write_own_part<4>(
+          communicator, path, mesh, part_of, [](MeshPart<4>&) {}, overwrite);
+    } catch (const Cancelled&) {
+      ++ended;
+    }
+  };
+  run_delayed(ranks, {.looks = 20}, write);
+  EXPECT_TRUE(killed);
+  return left;
+}
+
 TEST(PartSets, LeaveNothingBehindWhenOneCannotBeWritten) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "cube.pvtu";
@@ -263,16 +330,92 @@ TEST(PartSets, KeepTheOldSetWhenOneCannotBeReplaced) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "a.pvtu";
   write_set(path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 2);
-  const auto contents = [&] {
-    std::map<std::string, std::string> all;
-    for (const auto& entry : fs::recursive_directory_iterator(folder.path()))
-      all[entry.path().string()] = entry.is_regular_file() ? content_of(entry.path()) : "";
-    return all;
-  };
   fs::create_directories(piece_path(path, 2) / "in the way");
-  const auto before = contents();
+  const auto before = contents_of(folder.path());
   EXPECT_THROW(write_set(path, generate_cube({.nx = 4, .ny = 4, .nz = 4}), 3), RuntimeError);
-  EXPECT_EQ(contents(), before);
+  EXPECT_EQ(contents_of(folder.path()), before);
+}
+
+TEST(PartSets, KeepWhatLinksLeadTo) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvtu";
+  const TetMesh small = generate_cube({.nx = 3, .ny = 3, .nz = 3}), large = generate_cube({.nx = 4, .ny = 4, .nz = 4});
+  write_set(path, small, 3);
+  for (const std::size_t piece : {0, 1, 2}) {
+    const fs::path real = folder.path() / fmt::format("real{}.vtu", piece);
+    fs::rename(piece_path(path, piece), real);
+    fs::create_symlink(real, piece_path(path, piece));
+  }
+  const fs::path in_the_way = piece_path(path, 3) / "in the way";
+  fs::create_directories(in_the_way);
+  const auto before = contents_of(folder.path());
+  EXPECT_THROW(write_set(path, large, 4), RuntimeError);
+  EXPECT_EQ(contents_of(folder.path()), before);
+  fs::remove_all(in_the_way.parent_path());
+  write_set(path, large, 2);
+  EXPECT_EQ(read_dataset(path).points.size(), large.vertex_count());
+  for (const std::size_t piece : {0, 1}) EXPECT_TRUE(fs::is_symlink(piece_path(path, piece)));
+  EXPECT_FALSE(fs::exists(folder.path() / "real2.vtu"));
+}
+
+TEST(PartSets, LeaveNothingOfTheFirstRankWhenItIsKilled) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvtu";
+  const auto left = contents_after_a_kill(path, generate_cube({.nx = 4, .ny = 4, .nz = 4}), Overwrite::no,
+                                          [&] { return fs::exists(piece_path(path, 0)); });
+  EXPECT_EQ(left.count(piece_path(path, 0).string()), 0U);
+  EXPECT_LE(left.size(), 1U);  // the folder
+  write_set<4>(
+      path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 2, [](MeshPart<4>&) {}, Overwrite::no);
+}
+
+TEST(PartSets, AreRestoredByWhoeverIsLeft) {
+  const TetMesh small = generate_cube({.nx = 3, .ny = 3, .nz = 3}), large = generate_cube({.nx = 4, .ny = 4, .nz = 4});
+  for (const bool has_links : {true, false}) {
+    const TemporaryFolder folder;
+    const fs::path path = folder.path() / "a.pvtu";
+    write_set(path, small, 3);
+    const auto before = contents_of(folder.path());
+    no_second_names = !has_links;
+    const auto old_first = content_of(piece_path(path, 0));
+    const auto replaced = [&] {
+      return fs::exists(piece_path(path, 0)) && content_of(piece_path(path, 0)) != old_first;
+    };
+    const auto index_gone = [&] { return !fs::exists(path); };
+    EXPECT_EQ(contents_after_a_kill(path, large, Overwrite::yes, index_gone), before);
+    EXPECT_EQ(contents_after_a_kill(path, large, Overwrite::yes, replaced), before);
+    no_second_names = false;
+  }
+}
+
+TEST(PartSets, AreWholeOnceTheirIndexIsThere) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.pvtu";
+  const TetMesh large = generate_cube({.nx = 4, .ny = 4, .nz = 4});
+  write_set(path, generate_cube({.nx = 3, .ny = 3, .nz = 3}), 2);
+  const std::string old = content_of(path);
+  const auto part_of = partition_vertices(large, 2, Partitioner::curve);
+  const auto old_pieces = [&] {
+    const auto is_old = [](const auto& entry) { return entry.path().extension() == ".old"; };
+    return std::count_if(fs::directory_iterator(folder.path() / "a"), fs::directory_iterator(), is_old);
+  };
+  bool stopped = false;
+  // The second rank is told to stop when the first one knows that all is done.
+  const auto watch = [&] {
+    if (!fs::exists(path) || content_of(path) == old) return;
+    while (old_pieces() > 1) std::this_thread::yield();
+    stopped = true;
+    throw Cancelled();
+  };
+  const auto write = [&](Communicator& communicator) {
+    if (communicator.rank() == 1) communicator.watch = watch;
+    write_own_part<4>(
+        communicator, path, large, part_of, [](MeshPart<4>&) {}, Overwrite::yes);
+  };
+  EXPECT_THROW(run_delayed(2, {.looks = 20}, write), Cancelled);
+  EXPECT_TRUE(stopped);
+  EXPECT_EQ(read_dataset(path).points.size(), large.vertex_count());
+  EXPECT_EQ(std::distance(fs::recursive_directory_iterator(folder.path()), fs::recursive_directory_iterator()), 4);
 }
 
 TEST(PartSets, LeaveAloneWhatAnotherJobHasWrittenMeanwhile) {

@@ -51,6 +51,12 @@ PartData<Corners> read_part(const PieceIndex& index, std::uint32_t part) {
   return part_of<Corners>(index, part, read_mesh_piece(index, part));
 }
 
+void commit_index(const fs::path& path, const PieceIndex& index, std::size_t pieces) {
+  AtomicFile file(path, Overwrite::yes);
+  write_set_index(file, path, index, pieces);
+  file.commit();
+}
+
 template <int Corners>
 void write_set(const fs::path& path, const std::vector<PartData<Corners>>& parts) {
   std::vector<std::unique_ptr<PieceFile>> files;
@@ -59,7 +65,7 @@ void write_set(const fs::path& path, const std::vector<PartData<Corners>>& parts
     files[p]->write(piece_of(parts[p], p));
   }
   for (const auto& file : files) file->commit();
-  commit_piece_index(path, part_index(path, parts[0]), parts.size(), Overwrite::yes);
+  commit_index(path, part_index(path, parts[0]), parts.size());
   for (const auto& file : files) file->keep();
 }
 
@@ -330,8 +336,8 @@ void write_image_set(const fs::path& path, const ImageSample& sample) {
     file.commit();
     file.keep();
   }
-  commit_piece_index(path, image_index(image_piece(sample.whole, sample.boxes[0]), sample.whole.grid, sample.boxes),
-                     sample.boxes.size(), Overwrite::no);
+  commit_index(path, image_index(image_piece(sample.whole, sample.boxes[0]), sample.whole.grid, sample.boxes),
+               sample.boxes.size());
 }
 
 TEST(ImagePieces, ComeBackAsOneImage) {

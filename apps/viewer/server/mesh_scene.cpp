@@ -9,7 +9,7 @@
 
 #include "apps/viewer/server/file_export.h"
 #include "apps/viewer/server/mesh_request.h"
-#include "apps/viewer/server/packing.h"
+#include "apps/viewer/server/scene_packing.h"
 #include "isochron/core/timer.h"
 #include "isochron/draw.h"
 #include "isochron/error.h"

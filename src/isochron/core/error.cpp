@@ -47,8 +47,8 @@ Failure current_failure() {
   } catch (const Error& error) {
     return {error.kind(), error.detail(), error.file()};
   } catch (const std::bad_alloc&) {
-    return {ErrorKind::runtime, "out of memory" + Message(Advice()) + "use more processes or " +
-                                    Setting{Option::precision, "single"} + ", or machines with more memory"};
+    return {ErrorKind::runtime,
+            "out of memory" + Message(Advice()) + "use more processes, or machines with more memory"};
   } catch (const std::exception& error) {
     return {ErrorKind::runtime, error.what()};
   } catch (...) {

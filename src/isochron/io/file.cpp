@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "isochron/io/text.h"
@@ -146,6 +147,12 @@ std::filesystem::path follow_links(const std::filesystem::path& path) {
   return file;
 }
 
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return std::nullopt;
+  return FileIdentity{found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
+
 AtomicFile::AtomicFile(std::filesystem::path target, Overwrite overwrite, TemporaryName name)
     : target_(std::move(target)),
       file_(follow_links(target_)),
@@ -204,12 +211,17 @@ void AtomicFile::commit() {
   flush_folder();  // the rename itself; the content is safe already
 }
 
-void AtomicFile::keep_old() {
+std::filesystem::path AtomicFile::old_name(const std::filesystem::path& temporary) {
+  std::filesystem::path result = temporary;
+  return result += ".old";
+}
+
+void AtomicFile::keep_old(OldFile old) {
   std::error_code error;
   if (overwrite_ == Overwrite::no || !std::filesystem::is_regular_file(file_, error)) return;
-  old_ = temporary_beside(file_);
-  if (::link(file_.c_str(), old_.c_str()) == 0) return;
-  if (const int code = code_of(::rename(file_.c_str(), old_.c_str())); code != 0) {  // there are no second names here
+  old_ = old_name(temporary_);
+  if (old == OldFile::in_place && ::link(file_.c_str(), old_.c_str()) == 0) return;
+  if (const int code = code_of(::rename(file_.c_str(), old_.c_str())); code != 0) {
     old_.clear();
     fail(code);
   }

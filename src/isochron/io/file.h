@@ -1,6 +1,7 @@
 // Names of files, the files that belong together, and output that appears whole or not at all.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -60,6 +61,22 @@ enum class TemporaryName {
   none     ///< none where the file system can (else as `beside`): nothing is left of it when the process is killed
 };
 
+/// Tells a file from another one that gets its name: the same before and after it is renamed, on all machines.
+struct FileIdentity {
+  std::uint64_t number = 0;
+  std::int64_t seconds = 0, nanoseconds = 0;  ///< when it was written last
+
+  bool operator==(const FileIdentity&) const = default;
+};
+/// None when there is no such file.
+std::optional<FileIdentity> identity_of(const std::filesystem::path& path);
+
+/// Where an old file stays while another one is to replace it.
+enum class OldFile {
+  in_place,  ///< it has a second name; only that one where the file system has no second names
+  aside      ///< it has only another name
+};
+
 /// A temporary path, and a target beside it. `commit` renames it to the target; without it the destructor removes it.
 /// A target that is a link stays one: the file it leads to is written.
 class AtomicFile {
@@ -74,16 +91,19 @@ class AtomicFile {
   /// process made it a moment ago, and RuntimeError.
   void commit();
 
+  /// Gives the file that is to be replaced the name `old_name`, until it is put back or this object goes. Throws
+  /// RuntimeError.
+  void keep_old(OldFile old = OldFile::in_place);
+  static std::filesystem::path old_name(const std::filesystem::path& temporary);
+  /// Undoes `commit` and `keep_old`.
+  void restore();
+
  private:
   friend class OutputFiles;
   /// The steps of `commit`; all but the second flush.
   void flush();
   void rename();
   void flush_folder() const;
-  /// Gives the file that is to be replaced a second name, until it is put back or this object goes.
-  void keep_old();
-  /// Undoes `rename` and `keep_old`.
-  void restore();
   [[noreturn]] void fail(int code) const;
 
   std::filesystem::path target_;  ///< as the user knows it

@@ -92,9 +92,10 @@ auto within_memory(const std::filesystem::path& path, Work&& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    bad_file(path,
-             "there is not enough memory for what the file announces (it is very large, or damaged); allow more, use "
-             "a larger machine, or get or write it again");
+    bad_file(
+        path,
+        "there is not enough memory to read it (it is very large, a limit is low, or it is damaged); allow more, use "
+        "a larger machine, or get or write it again");
   }
 }
 

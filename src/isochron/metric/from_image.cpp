@@ -8,6 +8,7 @@
 
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
+#include "isochron/metric/bad_cells.h"
 
 namespace isochron {
 namespace {
@@ -47,6 +48,7 @@ std::vector<SymTensor3d> tensors_of_array(const Image& image, const std::string&
 ImageMetric tensors(const Image& image, const std::string& name, DiffusionMetricOptions options,
                     std::optional<TensorOrder> wanted, TensorFrame frame, std::vector<std::uint8_t> mask) {
   const std::vector<SymTensor3d> found = tensors_of_array(image, name, wanted, frame);
+  check_symmetric(image.data.require(name, "image"), mask, fmt::format("tensor array '{}'", name));
   options.raised = RaisedTensors::unusable;
   DiffusionMetric made = diffusion_metric(found, mask, options);
   return {std::move(made.metric), made.counts.left_out() > 0 ? std::move(made.usable) : std::move(mask), made.counts,

@@ -8,6 +8,7 @@
 
 #include "isochron/error.h"
 #include "isochron/image.h"
+#include "isochron/metric/bad_cells.h"
 
 namespace isochron {
 namespace {
@@ -55,6 +56,13 @@ std::vector<SymTensor3d> image_tensors(Image image, std::optional<TensorOrder> o
   split_confidence(image, 0);
   const TensorOrder used = order_of(image, order, what);
   std::vector<SymTensor3d> tensors = world_tensors(image.data.all().front(), used, image.grid, frame, what);
+  std::vector<std::uint8_t> mask;
+  apply_own_mask(image, mask);
+  try {
+    check_symmetric(image.data.all().front(), mask, "the tensor");
+  } catch (const InputError& error) {
+    throw InputError(error.detail(), what);
+  }
   leave_out_masked(image, tensors);
   return tensors;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -196,7 +197,7 @@ class EngineOf final : public Engine {
       if (adapter_.device() != nullptr) solve_on_device(source_sets, take_next);
       else solve_on_host(source_sets, taken, take_next);
     };
-    with_cpu_fallback(solve, taking);
+    with_cpu_fallback(solve, [&] { return !taking; });
   }
 
   Residual residual(const Arrival& arrival, const Sources& sources) override {
@@ -253,17 +254,18 @@ class EngineOf final : public Engine {
     }
   }
 
-  /// Does the work; when the device fails that nobody asked for, does it again on the CPU. What is thrown while
-  /// `taking` is the caller's, not a failure of our device.
+  /// Does the work; when the device fails that nobody asked for, does it again on the CPU. After a failure `is_ours`
+  /// says whether it is one of our device: the caller's code may fail too.
   template <class Work>
-  void with_cpu_fallback(Work&& work, const bool& taking = false) {
+  void with_cpu_fallback(
+      Work&& work, const std::function<bool()>& is_ours = [] { return true; }) {
     const StopScope stop(options_.progress.cancel);
     try {
       const cuda::OnDevice here(plan_.on_device() ? gpu_ : -1);
       work();
       return;
     } catch (const DeviceError& error) {
-      if (taking || !plan_.may_fall_back || metric_.host() == nullptr) throw;
+      if (!is_ours() || !plan_.may_fall_back || metric_.host() == nullptr) throw;
       adapter_.forget();
       use(plan_without_device(options_, adapter_.facts(AnyMetric(*metric_.host())), machine_, error.detail()));
       gpu_ = -1;

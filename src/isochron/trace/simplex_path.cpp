@@ -144,6 +144,7 @@ class PathEnds {
   const TimedMesh<Corners>& on_;
   PlacedSources placed_;
   std::vector<double> level_set_;
+  std::int32_t last_source_;                                                  ///< the level set, where there is one
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> sources_of_;  // element -> places in placed_.points
 };
 
@@ -191,7 +192,10 @@ void take_nearest(const MetricFrame& frame, const std::array<Vec3d, N>& hull, Ze
 
 template <int Corners>
 PathEnds<Corners>::PathEnds(const TimedMesh<Corners>& on, const Sources& sources)
-    : on_(on), placed_(place_sources(on.mesh, on.adjacency, sources)), level_set_(sources.level_set) {
+    : on_(on),
+      placed_(place_sources(on.mesh, on.adjacency, sources)),
+      level_set_(sources.level_set),
+      last_source_(static_cast<std::int32_t>(sources.count()) - 1) {
   if (!level_set_.empty() && level_set_.size() != on.mesh.vertex_count())
     throw InputError(fmt::format("the level set has {} values (the mesh has {} vertices); give one per vertex",
                                  level_set_.size(), on.mesh.vertex_count()));
@@ -241,8 +245,7 @@ void PathEnds<Corners>::offer_level_set(ElementId e, Vec3d from, std::optional<F
   for (std::size_t i = 2; i < zeros.size(); ++i)
     for (std::size_t j = 1; j < i; ++j)
       for (std::size_t k = 0; k < j; ++k) take_nearest(frame, std::array{zeros[i], zeros[j], zeros[k]}, nearest);
-  const auto index = static_cast<std::int32_t>(placed_.points.size());
-  take_earlier<Corners>({place_in(on_.mesh, e, nearest.x), 0, nearest.cost, index}, best);
+  take_earlier<Corners>({place_in(on_.mesh, e, nearest.x), 0, nearest.cost, last_source_}, best);
 }
 
 template <int Corners>

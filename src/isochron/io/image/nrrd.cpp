@@ -292,6 +292,16 @@ DataArray::Values read_data(ByteReader& header_reader, const NrrdHeader& h, std:
   return read_block(values, h, count, false);
 }
 
+/// Turns a matrix, which need not be symmetric: first its rows, then its columns.
+void turn_matrix(std::vector<double>& m, const FrameAxes& frame) {
+  for (const unsigned step : {1U, 3U})
+    for (unsigned line = 0; line < 3; ++line) {
+      const unsigned begin = line * (4 - step);
+      const Vec3d v = rotate_to_world(Vec3d{m[begin], m[begin + step], m[begin + 2 * step]}, frame);
+      for (unsigned k = 0; k < 3; ++k) m[begin + k * step] = v[static_cast<int>(k)];
+    }
+}
+
 /// Turns 3-vectors, or tensors of six (in row order) or nine components, into the world.
 template <class T>
 void turn(std::vector<T>& values, int components, const FrameAxes& frame) {
@@ -302,10 +312,11 @@ void turn(std::vector<T>& values, int components, const FrameAxes& frame) {
     if (size == 3) {
       const Vec3d v = rotate_to_world(Vec3d{tuple[0], tuple[1], tuple[2]}, frame);
       tuple = {v.x, v.y, v.z};
-    } else {
+    } else if (size == 6) {
       const SymTensor3d t = rotate_to_world(tensor_of(tuple, TensorOrder::row), frame);
-      if (size == 6) tuple = {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz};
-      else tuple = {t.xx, t.xy, t.xz, t.xy, t.yy, t.yz, t.xz, t.yz, t.zz};
+      tuple = {t.xx, t.xy, t.xz, t.yy, t.yz, t.zz};
+    } else {
+      turn_matrix(tuple, frame);
     }
     std::transform(tuple.begin(), tuple.end(), values.begin() + static_cast<std::ptrdiff_t>(begin),
                    [](double v) { return static_cast<T>(v); });

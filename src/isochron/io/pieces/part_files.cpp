@@ -64,111 +64,96 @@ void add_bookkeeping(const MeshPart<Corners>& part, std::uint32_t number, DataAr
   cells.set({ghost_array, 1, std::move(foreign)});
 }
 
-/// Pieces of a set from one on.
+/// Pieces of a set from one on. Links stay, as when files are replaced.
 void remove_pieces(const fs::path& path, std::size_t first) {
   std::error_code ignored;
-  while (fs::remove(piece_path(path, first), ignored)) ++first;
+  while (fs::remove(follow_links(piece_path(path, first)), ignored)) ++first;
 }
 
-void rename_or_throw(const fs::path& from, const fs::path& to, const fs::path& file) {
-  std::error_code error;
-  fs::rename(from, to, error);
-  if (error)
-    throw RuntimeError(fmt::format("cannot be replaced ({}); check the folder", error.message()), file.string());
+/// All processes' texts, by rank.
+std::vector<std::string> all_texts(Communicator& communicator, const std::string& own) {
+  const std::vector<char> text(own.begin(), own.end());
+  std::vector<std::string> result;
+  for (const auto& one : exchange_values(communicator, std::vector(communicator.ranks(), text)))
+    result.emplace_back(one.begin(), one.end());
+  return result;
 }
+
+/// What all processes know of a file that one of them writes.
+struct SharedFile {
+  fs::path file;       ///< where its links lead
+  fs::path temporary;  ///< empty when this process is not to write any
+  FileIdentity written;
+
+  /// Brings back what was there before. All processes may do so at once.
+  void restore() const {
+    std::error_code failed;
+    const fs::path old = AtomicFile::old_name(temporary);
+    fs::rename(old, file, failed);
+    if (!failed) fs::remove(old, failed);  // renaming one name of a file to another one leaves both
+    if (identity_of(file) == written) fs::remove(file, failed);
+  }
+};
 
 /// The files of a set that all processes write. When one process is killed, whoever is left brings back what was there
-/// before: all may do so at once.
+/// before. The set is there once the new index has its name, which is one step; until then the temporary index must be
+/// there, and who removes it decides that the set does not appear. An old index is put aside before anything else
+/// changes, and put back last: a set with an index is whole at any time.
 class SetFiles {
  public:
-  /// `own` is where this process writes first; nothing when it has no piece.
-  SetFiles(Communicator& communicator, const fs::path& index, const fs::path& own, bool writes_index)
-      : index_(index), index_file_(follow_links(index)), rank_(communicator.index()), writes_index_(writes_index) {
-    const std::string name = own.string();
-    const std::vector<char> text(name.begin(), name.end());
-    for (const auto& file : exchange_values(communicator, std::vector(communicator.ranks(), text)))
-      if (!file.empty()) temporaries_.emplace_back(std::string(file.begin(), file.end()));
-    replaced_.resize(temporaries_.size(), 0);
-    old_index_ = index_file_.parent_path() / (temporaries_.front().filename().string() + ".index");
+  /// `piece` and `index` are those of this process; null when it has none.
+  SetFiles(Communicator& communicator, const fs::path& path, PieceFile* piece, AtomicFile* index,
+           const SetWriters& writers)
+      : own_piece_(piece), own_index_(index), pieces_(writers.pieces) {
+    const auto pieces = all_texts(communicator, piece != nullptr ? piece->temporary().string() : "");
+    for (std::size_t p = 0; p < writers.pieces; ++p) pieces_[p] = {follow_links(piece_path(path, p)), pieces[p], {}};
+    index_ = {
+        follow_links(path), all_texts(communicator, index != nullptr ? index->path().string() : "")[writers.index], {}};
+    writer_ = writers.index;
   }
   ~SetFiles() {
     if (kept_) return;
     std::error_code ignored;
-    if (renaming_ && !replaces_index_) fs::remove(index_file_, ignored);  // it stands for all
-    for (const fs::path& file : temporaries_) fs::remove(file, ignored);
-    for (std::size_t piece = 0; piece < temporaries_.size(); ++piece) restore_piece(piece);
-    restore_index();
+    const bool undone = fs::remove(index_.temporary, ignored);
+    for (const SharedFile& piece : pieces_) fs::remove(piece.temporary, ignored);
+    if (!undone && fs::exists(index_.file, ignored)) {  // that of the new set, or another process has restored the old
+      if (own_piece_ != nullptr && own_piece_->committed()) own_piece_->keep();
+      return;
+    }
+    for (const SharedFile& piece : pieces_) piece.restore();
+    index_.restore();
   }
   SetFiles(const SetFiles&) = delete;
   SetFiles& operator=(const SetFiles&) = delete;
 
-  /// All processes together: old files get second names. The index has no other until the new one is there: no process
-  /// reads a set that is in part old.
-  void start_replacing(Communicator& communicator, PieceFile* own) {
-    all_or_none(communicator, [&] {
-      if (own != nullptr && own->keep_old()) replaced_[communicator.index()] = 1;
-      if (!writes_index_ || !fs::is_regular_file(index_file_)) return;
-      rename_or_throw(index_file_, old_index_, index_);
-      replaces_index_ = true;
-    });
-    sum_over_ranks(communicator, replaced_);
-    std::vector<std::uint64_t> index{replaces_index_ ? 1U : 0U};
-    sum_over_ranks(communicator, index);
-    replaces_index_ = index.front() > 0;
+  /// All processes together, when the temporary files are whole.
+  void share_identities(Communicator& communicator) {
+    const auto of = [](const fs::path& file) { return identity_of(file).value_or(FileIdentity{}); };
+    const std::vector<FileIdentity> pieces =
+        all_values(communicator, own_piece_ != nullptr ? of(own_piece_->temporary()) : FileIdentity{});
+    for (std::size_t p = 0; p < pieces_.size(); ++p) pieces_[p].written = pieces[p];
+    index_.written = all_values(communicator, own_index_ != nullptr ? of(own_index_->path()) : FileIdentity{})[writer_];
   }
-  /// From now on pieces have their own names, and there may be an index.
-  void start_renaming() { renaming_ = true; }
-  /// When the index is there: throws Cancelled if a process was told to stop before that and has restored pieces. One
-  /// that does so later restores the index, too.
-  void check_pieces() const {
-    for (std::size_t piece = 0; piece < temporaries_.size(); ++piece)
-      if (std::error_code ignored; !fs::exists(replaced_[piece] > 0 ? old_piece(piece) : new_piece(piece), ignored))
-        throw Cancelled();
+  /// All processes together: old files get other names.
+  void start_replacing(Communicator& communicator) {
+    all_or_none(communicator, [&] {
+      if (own_index_ != nullptr) own_index_->keep_old(OldFile::aside);
+    });
+    all_or_none(communicator, [&] {
+      if (own_piece_ != nullptr) own_piece_->keep_old();
+    });
   }
   void keep() {
     kept_ = true;
-    std::error_code ignored;
-    if (writes_index_) fs::remove(old_index_, ignored);
+    if (own_piece_ != nullptr) own_piece_->keep();
   }
 
  private:
-  [[nodiscard]] fs::path new_piece(std::size_t piece) const { return piece_path(index_, piece); }
-  [[nodiscard]] fs::path old_piece(std::size_t piece) const { return PieceFile::old_name(temporaries_[piece]); }
-
-  static void put_back(const fs::path& second_name, const fs::path& file) {
-    std::error_code failed;
-    fs::rename(second_name, file, failed);
-    if (!failed) fs::remove(second_name, failed);  // renaming one name of a file to another one leaves both
-  }
-  void restore_piece(std::size_t piece) const {
-    std::error_code ignored;
-    put_back(old_piece(piece), new_piece(piece));
-    if (renaming_ && replaced_[piece] == 0) fs::remove(new_piece(piece), ignored);
-  }
-  /// The process that writes the index may just replace the old one that another process has restored, and then has to
-  /// do so again: the others leave it the second name.
-  void restore_index() const {
-    std::error_code ignored;
-    if (renaming_ && !replaces_index_) {
-      fs::remove(index_file_, ignored);  // another process may have written it meanwhile
-    } else if (writes_index_) {
-      put_back(old_index_, index_file_);
-    } else {
-      fs::path again = old_index_;
-      again += fmt::format(".{}", rank_);
-      fs::create_hard_link(old_index_, again, ignored);
-      if (!ignored) fs::rename(again, index_file_, ignored);
-      fs::remove(again, ignored);
-    }
-  }
-
-  fs::path index_, index_file_, old_index_;
-  std::vector<fs::path> temporaries_;    ///< of all pieces
-  std::vector<std::uint64_t> replaced_;  ///< 1: there was an old file of the piece's name
-  std::size_t rank_;
-  bool writes_index_;
-  bool replaces_index_ = false;
-  bool renaming_ = false;
+  PieceFile* own_piece_;
+  AtomicFile* own_index_;
+  std::vector<SharedFile> pieces_;
+  SharedFile index_;
+  std::size_t writer_;
   bool kept_ = false;
 };
 
@@ -275,11 +260,9 @@ PieceFile::PieceFile(fs::path index, std::size_t piece, Overwrite overwrite)
 }
 
 PieceFile::~PieceFile() {
-  std::error_code ignored;
-  if (replaces_ && !kept_) fs::rename(old_, target_, ignored);
-  else if (committed_ && !kept_) fs::remove(target_, ignored);
-  if (replaces_) fs::remove(old_, ignored);
+  if (!kept_) file_->restore();
   file_.reset();
+  std::error_code ignored;
   if (!kept_) fs::remove(target_.parent_path(), ignored);  // only when it is empty
 }
 
@@ -291,39 +274,17 @@ void PieceFile::write(const Image& piece, const ImageGrid& whole, const IndexBox
   write_vti_piece({target_, file_->path()}, piece, whole, box);
 }
 
-fs::path PieceFile::old_name(const fs::path& temporary) {
-  fs::path result = temporary;
-  return result += ".old";
-}
-
-bool PieceFile::keep_old() {
-  if (!fs::is_regular_file(target_)) return false;
-  old_ = old_name(temporary());
-  std::error_code error;
-  fs::create_hard_link(target_, old_, error);
-  if (error) rename_or_throw(target_, old_, target_);  // there are no second names here
-  return replaces_ = true;
-}
-
-void PieceFile::keep() {
-  kept_ = true;
-  std::error_code ignored;
-  if (replaces_) fs::remove(old_, ignored);
-}
-
 void PieceFile::commit() {
   if (committed_) return;
   file_->commit();
   committed_ = true;
 }
 
-void commit_piece_index(const fs::path& path, PieceIndex index, std::size_t pieces, Overwrite overwrite) {
+void write_set_index(const AtomicFile& file, const fs::path& path, PieceIndex index, std::size_t pieces) {
   index.path = path;
   index.pieces.clear();
   for (std::size_t piece = 0; piece < pieces; ++piece) index.pieces.push_back(piece_path(path, piece));
-  AtomicFile file(path, overwrite);
   write_piece_index({path, file.path()}, index);
-  file.commit();
 }
 
 template <int Corners>
@@ -364,16 +325,19 @@ void check_set_writable(const fs::path& path, Overwrite overwrite) {
 void write_set(Communicator& communicator, const fs::path& path, const PieceIndex& index, const SetWriters& writers,
                Overwrite overwrite, const std::function<void(PieceFile&)>& write) {
   std::optional<PieceFile> file;
+  std::optional<AtomicFile> index_file;
   all_or_none(communicator, [&] {
     if (communicator.index() < writers.pieces) file.emplace(path, communicator.index(), overwrite);
+    if (communicator.index() == writers.index) index_file.emplace(path, overwrite);
   });
-  const bool writes_index = communicator.index() == writers.index;
-  SetFiles files(communicator, path, file ? file->temporary() : fs::path(), writes_index);
+  SetFiles files(communicator, path, file ? &*file : nullptr, index_file ? &*index_file : nullptr, writers);
   all_or_none(communicator, [&] {
     if (file) write(*file);
+    if (index_file) write_set_index(*index_file, path, index, writers.pieces);
   });
+  files.share_identities(communicator);
   if (overwrite == Overwrite::yes) {
-    files.start_replacing(communicator, file ? &*file : nullptr);
+    files.start_replacing(communicator);
   } else {
     // Of two jobs at once the one with the first piece has the name; the other has nothing to remove but its own files.
     all_or_none(communicator, [&] {
@@ -382,23 +346,21 @@ void write_set(Communicator& communicator, const fs::path& path, const PieceInde
       else if (file && fs::is_regular_file(piece)) refuse_replacing(piece);
     });
   }
-  files.start_renaming();
   all_or_none(communicator, [&] {
     if (file) file->commit();
   });
   all_or_none(communicator, [&] {
-    if (!writes_index) return;
-    commit_piece_index(path, index, writers.pieces, overwrite);
-    files.check_pieces();
+    if (!index_file) return;
+    if (!fs::exists(index_file->path())) throw Cancelled();  // another process was told to stop
+    index_file->commit();
   });
-  if (file) file->keep();
   files.keep();
-  if (writes_index && overwrite == Overwrite::yes) remove_pieces(path, writers.pieces);
+  if (index_file && overwrite == Overwrite::yes) remove_pieces(path, writers.pieces);
 }
 
 void remove_set(const fs::path& path) {
   std::error_code ignored;
-  fs::remove(path, ignored);
+  fs::remove(follow_links(path), ignored);
   remove_pieces(path, 0);
   fs::remove(piece_path(path, 0).parent_path(), ignored);
 }

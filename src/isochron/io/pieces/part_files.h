@@ -6,6 +6,7 @@
 
 #include "isochron/communicator.h"
 #include "isochron/io.h"
+#include "isochron/io/file.h"
 #include "isochron/io/pieces/piece_index.h"
 #include "isochron/parts.h"
 
@@ -24,8 +25,8 @@ bool holds_parts(const PieceIndex& index);
 template <int Corners>
 PartData<Corners> part_of(const PieceIndex& index, std::uint32_t part, Dataset&& piece);
 
-/// The file of one piece of a set. All processes `write`; when all have, all `commit`; then one writes the index with
-/// `commit_piece_index`; then all `keep`. Whoever lets go earlier leaves all as it was: no new file, and an old one
+/// The file of one piece of a set. All processes `write`; when all have, all `commit`; then one commits the index; then
+/// all `keep`. Whoever lets go earlier leaves all as it was: no new file, and an old one
 /// where there was one and `keep_old` came before `commit`.
 class PieceFile {
  public:
@@ -38,27 +39,24 @@ class PieceFile {
   /// Both throw RuntimeError (full disk).
   void write(const Dataset& piece);
   void write(const Image& piece, const ImageGrid& whole, const IndexBox& box);
-  /// Gives an old file of this name a second one; false when there is none. Throws RuntimeError.
-  bool keep_old();
+  /// As `AtomicFile::keep_old`.
+  void keep_old() { file_->keep_old(); }
   void commit();
-  void keep();
+  [[nodiscard]] bool committed() const { return committed_; }
+  void keep() { kept_ = true; }
   /// Where it is written first.
   [[nodiscard]] const std::filesystem::path& temporary() const { return file_->path(); }
-  /// The second name of an old file, beside the temporary one.
-  static std::filesystem::path old_name(const std::filesystem::path& temporary);
 
  private:
   std::filesystem::path index_;
   std::filesystem::path target_;
   std::optional<AtomicFile> file_;
-  std::filesystem::path old_;
-  bool replaces_ = false;  ///< `old_` is there
   bool committed_ = false;
   bool kept_ = false;
 };
 
-/// Writes the index beside and renames, with the names of `pieces` pieces. Throws as `AtomicFile::commit`.
-void commit_piece_index(const std::filesystem::path& path, PieceIndex index, std::size_t pieces, Overwrite overwrite);
+/// Writes the index, with the names of `pieces` pieces, to its temporary place. Throws RuntimeError.
+void write_set_index(const AtomicFile& file, const std::filesystem::path& path, PieceIndex index, std::size_t pieces);
 
 /// The index of a set of parts, from a part that is not empty.
 template <int Corners>

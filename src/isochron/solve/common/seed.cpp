@@ -1,10 +1,43 @@
 #include "isochron/solve/common/seed.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace isochron {
+namespace {
+
+using Key = std::array<double, 5>;
+
+struct HashKey {
+  std::size_t operator()(const Key& key) const {
+    std::size_t result = 0;
+    for (const double number : key) result = result * 1000003 + std::hash<double>()(number);
+    return result;
+  }
+};
+using Keys = std::unordered_set<Key, HashKey>;
+
+}  // namespace
+
+void drop_repeated(std::vector<PlacedSource>& placed) {
+  if (placed.size() < 2) return;
+  Keys seen;
+  std::erase_if(placed, [&](const PlacedSource& source) {  // two vertices may be at one place, on either side of a slit
+    const Vec3d& p = source.position;
+    return !seen.insert({p.x, p.y, p.z, source.time, static_cast<double>(source.vertex.value)}).second;
+  });
+}
+
+std::size_t count_distinct(const Sources& sources) {
+  Keys vertices, points;
+  for (const auto& [vertex, time] : sources.vertices) vertices.insert({static_cast<double>(vertex.value), time});
+  for (const auto& [p, time] : sources.points) points.insert({p.x, p.y, p.z, time});
+  return vertices.size() + points.size();
+}
 
 BallCount count_balls(std::span<const Seed> seeds) {
   std::unordered_map<std::int32_t, bool> has_ball;

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/sources.h"
 #include "isochron/types.h"
 
 namespace isochron {
@@ -19,6 +20,9 @@ struct PlacedSource {
   double time = 0;
   std::int32_t source = 0;
 };
+
+/// Leaves one of several sources of the same place and time, the first.
+void drop_repeated(std::vector<PlacedSource>& placed);
 
 enum class SeedKind : std::int32_t {
   own,        ///< of the source itself, or of the element or voxels that hold it
@@ -47,6 +51,9 @@ struct BallCount {
   std::size_t balls = 0;
 };
 BallCount count_balls(std::span<const Seed> seeds);
+
+/// Sources at vertices and points, those of the same place and time once.
+std::size_t count_distinct(const Sources& sources);
 
 /// How many vertices or voxels the ball around each of several sources may hold: together a quarter of the mesh or
 /// image, or 100,000.

@@ -264,6 +264,7 @@ std::vector<PlacedSource> place_in_grid(const ImageGrid& grid, const Sources& so
   for (const VertexSource& source : sources.vertices) placed.push_back(place_voxel(grid, source));
   for (const PointSource& source : sources.points) placed.push_back(place_point(grid, source));
   for (std::size_t k = 0; k < placed.size(); ++k) placed[k].source = static_cast<std::int32_t>(k);
+  drop_repeated(placed);
   return placed;
 }
 

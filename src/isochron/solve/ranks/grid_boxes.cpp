@@ -12,7 +12,7 @@
 #include "isochron/error.h"
 #include "isochron/parts.h"
 #include "isochron/solve/grid/grid_seeds.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 
 namespace isochron::ranks {
 namespace {

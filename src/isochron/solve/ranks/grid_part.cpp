@@ -1,7 +1,7 @@
 #include "isochron/solve/ranks/grid_part.h"
 
 #include "isochron/comm/packing.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 
 namespace isochron::ranks {
 namespace {

@@ -15,7 +15,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/simplex/near_sources.h"
 #include "isochron/solve/simplex/seeds.h"
 
@@ -243,6 +243,7 @@ PlacedSources placed_in(const Surroundings<Corners>& near, const Adjacency& adja
     else
       placed.points.push_back({found[i].point, VertexId(), false, {near.element.at(found[i].element)}, time, index++});
   }
+  drop_repeated(placed.points);
   return placed;
 }
 
@@ -254,7 +255,7 @@ std::vector<Seed> part_seeds(Communicator& communicator, const MeshPart<Corners>
   if (!sources.level_set.empty())
     throw UsageError(
         "a level set is not taken on a mesh in parts; give vertices or points, or one rank the whole mesh");
-  const std::size_t count = sources.count();
+  const std::size_t count = count_distinct(sources);
   if (count == 0) refuse_no_source();
   Collector<Corners> collector(communicator, part, adjacency, metric);
   check_vertices(communicator, part, adjacency, sources.vertices);

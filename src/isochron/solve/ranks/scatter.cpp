@@ -8,7 +8,7 @@
 #include "isochron/comm/collectives.h"
 #include "isochron/core/parallel.h"
 #include "isochron/mesh/ordering.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 
 namespace isochron::ranks {

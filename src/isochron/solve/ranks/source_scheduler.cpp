@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "isochron/error.h"
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/source_set.h"
 
 namespace isochron::ranks {

@@ -14,7 +14,6 @@
 #include "isochron/solve/common/virtual_elements.h"
 #include "isochron/solve/grid/grid_seeds.h"
 #include "isochron/solve/ranks/grid_part.h"
-#include "isochron/solve/ranks/packing.h"
 #include "isochron/solve/ranks/part_solver.h"
 #include "isochron/solve/ranks/partition_by_time.h"
 #include "isochron/solve/ranks/rank_device.h"
@@ -22,6 +21,7 @@
 #include "isochron/solve/ranks/rank_groups.h"
 #include "isochron/solve/ranks/rank_seeds.h"
 #include "isochron/solve/ranks/scatter.h"
+#include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/ranks/source_scheduler.h"
 #include "isochron/solver.h"
 

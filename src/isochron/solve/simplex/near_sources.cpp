@@ -88,7 +88,7 @@ std::vector<std::vector<Seed>> seeds_near(const MeshParts<Corners>& mesh, std::s
   int widest = 0;
   for (std::size_t i = 0; i < source_sets.size(); ++i) {
     const std::vector<VertexSource>& sources = source_sets[i].vertices;
-    limits.push_back(ball_limits(ball_rings, sources.size(), mesh.vertex_count, Corners - 1));
+    limits.push_back(ball_limits(ball_rings, count_distinct(source_sets[i]), mesh.vertex_count, Corners - 1));
     widest = std::max(widest, limits.back().edges_across(Corners - 1));
     for (const VertexSource& source : sources) {
       for_source_set(i, source_sets.size(), [&] { check_vertex_source(source, mesh.vertex_count); });

@@ -96,6 +96,7 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
       placed.points.back().source = index++;
     }
   }
+  drop_repeated(placed.points);
   placed.level_set = !sources.level_set.empty();
   return placed;
 }
@@ -136,7 +137,7 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
               limits, seeds);
   if (placed.level_set)
     levelset_times<Corners>(mesh, metric, adjacency, sources.level_set, [&](VertexId v, double time) {
-      seeds.push_back({v, time, static_cast<std::int32_t>(placed.points.size()), SeedKind::level_set});
+      seeds.push_back({v, time, static_cast<std::int32_t>(sources.count() - 1), SeedKind::level_set});
     });
   return seeds;
 }

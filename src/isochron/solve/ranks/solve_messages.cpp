@@ -1,4 +1,4 @@
-#include "isochron/solve/ranks/packing.h"
+#include "isochron/solve/ranks/solve_messages.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "apps/viewer/server/packing.h"
+#include "apps/viewer/server/scene_packing.h"
 
 #include <algorithm>
 #include <cmath>
