@@ -10,8 +10,8 @@ that were never taken. --least fails when fewer branches of a folder were taken.
 Every call that may throw has a hidden branch to the handlers. Those, and the branch beside each of them that goes on to
 the next statement, are left out: no test decides them. So are branches that ask, where an exception leaves a line that
 ran, which of its temporaries are to be destroyed; branches on lines without a condition, such as those that destroy
-half-made lists; and asserts, whose other branch ends the program. Templates count once, however often they are compiled: where instances have other numbers of branches,
-those that ran most.
+half-made lists; and asserts, whose other branch ends the program. Templates count once, however often they are
+compiled: where instances have different numbers of branches, those that ran most.
 Exit codes: 0; 1 a folder has fewer branches taken than --least says; 2 there are no counts.
 """
 
