@@ -263,8 +263,10 @@ TEST(MeshPiecesRare, LinesQuadsAndOtherCellsAreJoined) {
 
 TEST(MeshPiecesRare, ProcessesTellWhatTheirPiecesHold) {
   const TemporaryFolder folder;
-  const fs::path set =
-      put_set(folder, grid_list(""), grid_piece(0, "", "", "1", "0 1"), grid_piece(1, "", "", "9", "0 1 2 3"));
+  std::string quad = grid_piece(1, array("t", "Float32", "1 2 3 4"), "", "9", "0 1 2 3");
+  quad.insert(quad.find("</UnstructuredGrid>"), "<Piece NumberOfPoints=\"1\" NumberOfCells=\"0\"><Points>" +
+                                                    array("Points", "Float64", "5 5 5", "3") + "</Points></Piece>");
+  const fs::path set = put_set(folder, grid_list(""), grid_piece(0, "", "", "1", "0 1"), quad);
   run_on_threads(2, [&](Communicator& communicator) {
     const OwnPieces own = read_own_pieces(communicator, set);
     if (communicator.index() != 0) return;
@@ -272,6 +274,7 @@ TEST(MeshPiecesRare, ProcessesTellWhatTheirPiecesHold) {
     ASSERT_EQ(own.ignored_cells.size(), 1U);
     EXPECT_EQ(own.ignored_cells[0].second, 1U);
     ASSERT_EQ(own.cut_cells.size(), 1U);
+    EXPECT_THAT(own.warnings, ElementsAre(HasSubstr("array 't' is left out (not every piece has it)")));
   });
 }
 

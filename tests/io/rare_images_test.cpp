@@ -14,7 +14,6 @@ namespace TEST_FILE {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
 constexpr double inf = std::numeric_limits<double>::infinity();

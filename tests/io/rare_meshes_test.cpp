@@ -1,6 +1,4 @@
 // Meshes: rare lines and sections, and what is wrong with files that are damaged in one place.
-#include <bit>
-
 #include "io/image_samples.h"
 #include "isochron/io/mesh/formats.h"
 
