@@ -8,8 +8,10 @@ preset `coverage` left behind.
 that were never taken. --least fails when fewer branches of a folder were taken.
 
 Every call that may throw has a hidden branch to the handlers. Those, and the branch beside each of them that goes on to
-the next statement, are left out: no test decides them. So are branches on lines without a condition, such as those that
-destroy half-made lists. Templates count once, however often they are compiled.
+the next statement, are left out: no test decides them. So are branches that ask, where an exception leaves a line that
+ran, which of its temporaries are to be destroyed; branches on lines without a condition, such as those that destroy
+half-made lists; and asserts, whose other branch ends the program. Templates count once, however often they are
+compiled: where instances have different numbers of branches, those that ran most.
 Exit codes: 0; 1 a folder has fewer branches taken than --least says; 2 there are no counts.
 """
 
@@ -25,13 +27,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("src/isochron/", "include/isochron/")
+# In listings of gcov: the state of a block, and the number and text of a line.
+BLOCK = re.compile(r" *(\S+): +\d+-block ")
+LINE = re.compile(r" *\S+: +(\d+):(.*)")
 CONDITION = re.compile(r"\b(if|for|while|switch|case)\b|&&|\|\||\?|[=!<>]=| [<>] ")
 
 
-def decided(branches):
-    """The branches of a line that a condition decides."""
+def decided(branches, cleaning):
+    """The branches of a line that a condition decides, without those at the given places."""
     kept, after_throw = [], False
-    for branch in branches:
+    for branch in (b for place, b in enumerate(branches) if place not in cleaning):
         if branch["throw"]:
             # Its sibling is the way on, beside it.
             if kept and kept[-1]["fallthrough"] and not after_throw:
@@ -47,13 +52,15 @@ def decided(branches):
     return [branch["count"] for branch in kept]
 
 
-def instances(functions, number):
-    """How many functions the innermost one around a line was compiled to: a generic lambda, to one for each type."""
+def instances(functions, number, name):
+    """How many functions the innermost one around a line was compiled to: a generic lambda, to one for each type. One
+    where gcov has a list of branches for each."""
     around = [f for f in functions if f["start_line"] <= number <= f["end_line"]]
     if not around:
         return 1
     inner = max((f["start_line"], f["start_column"]) for f in around)
-    return sum(1 for f in around if (f["start_line"], f["start_column"]) == inner)
+    same = [f["name"] for f in around if (f["start_line"], f["start_column"]) == inner]
+    return 1 if name in same else len(same)
 
 
 def folded(taken, times):
@@ -62,15 +69,39 @@ def folded(taken, times):
     return [sum(taken[k::size]) for k in range(size)] if size and not rest else taken
 
 
+def gcov(data, *options):
+    command = ["gcov", "--branch-probabilities", "--stdout", *options, str(data)]
+    return subprocess.run(command, cwd=data.parent, capture_output=True, text=True).stdout.splitlines()
+
+
+def cleaning_branches(listing):
+    """By file, function and line of a listing with blocks: the places of branches in blocks that did not run and that
+    exceptions alone lead to. The function has no name where gcov lists it once."""
+    places = collections.defaultdict(set)
+    file = function = ""
+    number, place, by_exception = 0, 0, False
+    for line in listing:
+        if line.startswith("branch"):
+            if by_exception:
+                places[file, function, number].add(place)
+            place += 1
+        elif block := BLOCK.match(line):
+            by_exception = block[1] == "$$$$$"
+        elif source := LINE.match(line):
+            number, place, by_exception = int(source[1]), 0, False
+            if source[2].startswith("Source:") and number == 0:
+                file = source[2].removeprefix("Source:")
+        elif line.startswith("-----"):
+            function = ""
+        elif line.startswith("_Z") and line.endswith(":"):
+            function = line[:-1]
+    return places
+
+
 def counts_in(data):
-    """What gcov says about one object file."""
-    done = subprocess.run(
-        ["gcov", "--json-format", "--branch-probabilities", "--stdout", str(data)],
-        cwd=data.parent,
-        capture_output=True,
-        text=True,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    """What gcov says about one object file, and its `cleaning_branches`."""
+    reports = [json.loads(line) for line in gcov(data, "--json-format") if line.startswith("{")]
+    return reports, cleaning_branches(gcov(data, "--all-blocks"))
 
 
 class File:
@@ -80,19 +111,30 @@ class File:
         # By line and number of branches: instances of a template may differ in what is left of a condition.
         self.branches = {}
 
-    def add(self, line, functions):
+    def with_end(self, function):
+        """The function with its last line where gcov has the first one, as for generic lambdas in templates."""
+        start = function["start_line"]
+        first = self.source[start - 1]
+        if function["end_line"] > start or not first.endswith("{"):
+            return function
+        closing = first[: len(first) - len(first.lstrip())] + "}"
+        ends = (n for n in range(start, len(self.source)) if self.source[n].startswith(closing))
+        return {**function, "end_line": next(ends, start - 1) + 1}
+
+    def add(self, line, functions, cleaning):
         number = line["line_number"]
         self.lines[number] += line["count"]
-        taken = decided(line["branches"])
-        if taken and "function_name" not in line:
-            taken = folded(taken, instances(functions, number))
-        if taken and CONDITION.search(self.source[number - 1].split("//")[0]):
+        taken = decided(line["branches"], cleaning if line["count"] else ())
+        if taken:
+            taken = folded(taken, instances(functions, number, line.get("function_name")))
+        text = self.source[number - 1].split("//")[0]
+        if taken and CONDITION.search(text) and not text.lstrip().startswith("assert("):
             before = self.branches.setdefault(number, {}).setdefault(len(taken), [0] * len(taken))
             self.branches[number][len(taken)] = [a + b for a, b in zip(before, taken)]
 
     def branch_counts(self):
-        """By line, those of the instance with most branches."""
-        return {number: by_size[max(by_size)] for number, by_size in self.branches.items()}
+        """By line, those of the instances that ran most."""
+        return {number: max(by_size.values(), key=sum) for number, by_size in self.branches.items()}
 
     def totals(self):
         branches = [count for counts in self.branch_counts().values() for count in counts]
@@ -107,14 +149,17 @@ def read_counts(build):
         print(f"coverage: {build} has no counts; build the preset coverage and run tests", file=sys.stderr)
         sys.exit(2)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for reports in pool.map(counts_in, data):
+        for reports, cleaning in pool.map(counts_in, data):
             for report in reports:
                 for entry in report["files"]:
                     name = os.path.relpath(os.path.join(report["current_working_directory"], entry["file"]), ROOT)
                     if name.startswith(FOLDERS):
                         file = files.setdefault(name, File(name))
+                        functions = [file.with_end(f) for f in entry["functions"]]
                         for line in entry["lines"]:
-                            file.add(line, entry["functions"])
+                            key = (entry["file"], line.get("function_name", ""), line["line_number"])
+                            key = key if key in cleaning else (key[0], "", key[2])
+                            file.add(line, functions, cleaning.get(key, ()))
     return files
 
 

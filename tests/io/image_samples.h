@@ -126,5 +126,9 @@ inline std::string image_content_error(const std::string& name, const std::strin
   const TemporaryFolder folder;
   return image_error(folder.file(name, content));
 }
+inline void expect_image_refused(const std::string& name, std::initializer_list<Refused> cases) {
+  for (const Refused& one : cases)
+    EXPECT_THAT(image_content_error(name, one.content), testing::HasSubstr(one.message)) << one.content;
+}
 
 }  // namespace isochron::test

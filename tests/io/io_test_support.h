@@ -124,11 +124,27 @@ inline std::string content_error(const std::string& name, const std::string& con
   const TemporaryFolder folder;
   return reading_error(folder.file(name, content));
 }
+/// A file's content, and a part of the message that it is refused with.
+struct Refused {
+  std::string content, message;
+};
+inline void expect_refused(const std::string& name, std::initializer_list<Refused> cases) {
+  for (const Refused& one : cases)
+    EXPECT_THAT(content_error(name, one.content), testing::HasSubstr(one.message)) << one.content;
+}
 /// What comes back of a data set that was written under this name.
 inline Dataset write_and_read(const std::string& name, const Dataset& dataset) {
   const TemporaryFolder folder;
   write_dataset(folder.path() / name, dataset, Overwrite::no);
   return read_dataset(folder.path() / name);
+}
+
+/// All values of an array, tuple after tuple.
+inline std::vector<double> values_of(const DataArray& array) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < array.tuple_count(); ++i)
+    for (int k = 0; k < array.components; ++k) values.push_back(array.at(i, k));
+  return values;
 }
 
 inline void expect_same_array(const DataArray& expected, const DataArrays& arrays) {

@@ -74,9 +74,8 @@ std::string unpacked(std::string_view packed, std::size_t expected, const std::f
     const int code = inflate(&stream, Z_NO_FLUSH);
     taken += input - stream.avail_in;
     made += room - stream.avail_out;
-    if (code == Z_STREAM_END) break;
-    if (code != Z_OK && code != Z_BUF_ERROR) damaged_file(path, "the compressed data is damaged");
-    if (input == stream.avail_in && room == stream.avail_out) break;  // nothing more to be had
+    if (code == Z_STREAM_END || code == Z_BUF_ERROR) break;  // nothing more to be had
+    if (code != Z_OK) damaged_file(path, "the compressed data is damaged");
   }
   if (made < expected) damaged_file(path, "{}", too_short);
   return result;
@@ -157,9 +156,7 @@ ByteReader::ByteReader(const std::filesystem::path& path) : path_(path) {
   max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
 }
 
-ByteReader::~ByteReader() {
-  if (file_ != nullptr) gzclose_r(file_);
-}
+ByteReader::~ByteReader() { gzclose_r(file_); }
 
 bool ByteReader::fill() {
   if (ended_) return false;

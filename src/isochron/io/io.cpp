@@ -114,10 +114,8 @@ void add_plain(const std::vector<std::string>& extensions, std::vector<std::stri
 /// Of meshes and images: a file to be read may be either.
 std::vector<std::string> read_extensions() {
   std::vector<std::string> result;
-  for (const Format& format : formats())
-    if (format.reads) add_plain(format.extensions, result);
-  for (const ImageFormat& format : image_formats())
-    if (format.reads) add_plain(format.extensions, result);
+  for (const Format& format : formats()) add_plain(format.extensions, result);
+  for (const ImageFormat& format : image_formats()) add_plain(format.extensions, result);
   return result;
 }
 

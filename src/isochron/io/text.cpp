@@ -23,8 +23,8 @@ std::string percent_code(char c) { return fmt::format("%{:02X}", static_cast<uns
 std::string percent_encoded(std::string_view name) {
   std::string text;
   for (const char c : name) {
-    if (c <= ' ' || c == '"' || c == '%' || c == '#' || c == 127) text += percent_code(c);
-    else text += c;
+    const bool plain = c > ' ' && c <= '~' && c != '"' && c != '%' && c != '#';
+    text += plain ? std::string(1, c) : percent_code(c);
   }
   return text;
 }

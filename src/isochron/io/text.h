@@ -99,13 +99,12 @@ auto within_memory(const std::filesystem::path& path, Work&& work) {
   }
 }
 
-/// Calls `work`; an InputError in it that names no file is about this one.
+/// Calls `work`, which knows of no files; an InputError in it is about this one.
 template <class Work>
 auto with_file(const std::filesystem::path& path, Work&& work) {
   try {
     return work();
   } catch (const InputError& error) {
-    if (!error.file().empty()) throw;
     throw InputError(error.detail(), path.string());
   }
 }

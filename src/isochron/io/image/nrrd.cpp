@@ -277,7 +277,8 @@ DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_
     std::error_code error;
     const auto bytes = static_cast<std::int64_t>(std::filesystem::file_size(reader.path(), error));
     skip = bytes - static_cast<std::int64_t>(count * size_of(h.type));
-    if (error || attached || skip < 0) reader.fail("the values cannot be counted from the file's end");
+    const bool known_size = !error && !attached && !h.gzip && h.encoding != Encoding::text;
+    if (!known_size || skip < 0) reader.fail("the values cannot be counted from the file's end");
   }
   reader.skip(static_cast<std::size_t>(skip));
   return read_values(reader, h.type, h.encoding, count);

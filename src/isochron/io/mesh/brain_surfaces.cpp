@@ -162,10 +162,10 @@ void take_triangles(const GiftiArray& array, std::size_t points, const XmlScanne
   dataset.triangles.cells.resize(array.rows);
   for (std::size_t i = 0; i < array.rows; ++i)
     for (int c = 0; c < 3; ++c) {
-      const double id = numbers.at(i, c);
-      if (!(id >= 0 && id < static_cast<double>(points)))
-        xml.fail("vertex {} in triangle {} (there are {} vertices)", id, i, points);
-      dataset.triangles.cells[i][static_cast<std::size_t>(c)] = VertexId(static_cast<std::size_t>(id));
+      const double number = numbers.at(i, c);
+      const auto id = converted<std::size_t>(number);
+      if (!id || *id >= points) xml.fail("vertex {} in triangle {} (there are {} vertices)", number, i, points);
+      dataset.triangles.cells[i][static_cast<std::size_t>(c)] = VertexId(*id);
     }
 }
 

@@ -250,10 +250,9 @@ void CellSorter::reserve(std::span<const std::uint8_t> kinds) {
 }
 
 void CellSorter::fail_id(long long id) const {
-  bad_file(path_,
-           "cell {} refers to point {} but the points are 0 to {}; the file may be damaged, get or "
-           "write it again",
-           count_, id, static_cast<long long>(dataset_.points.size()) - 1);
+  const std::size_t points = dataset_.points.size();
+  damaged_file(path_, "cell {} refers to point {} but {}", count_, id,
+               points == 0 ? "there are no points" : fmt::format("the points are 0 to {}", points - 1));
 }
 
 void CellSorter::leave_out(std::string_view kind) {

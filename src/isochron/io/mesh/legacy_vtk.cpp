@@ -280,10 +280,11 @@ class LegacyReading {
   void read_scalars(const std::string& name) {
     const FileType type = parse_type();
     const auto rest = words_of(reader_.line().value_or(""));
-    const std::size_t components = rest.empty() ? 1 : static_cast<std::size_t>(std::atoi(std::string(rest[0]).c_str()));
+    const auto components = rest.empty() ? std::size_t{1} : parse_number<std::size_t>(rest[0]);
+    if (!components) reader_.fail("{} where the number of components should be", in_quotes(rest[0]));
     if (upper_case(reader_.require_token("LOOKUP_TABLE")) != "LOOKUP_TABLE") reader_.fail("LOOKUP_TABLE is missing");
     reader_.require_token("a lookup table name");
-    read_typed(attachment_, name, components, tuples_, type);
+    read_typed(attachment_, name, *components, tuples_, type);
   }
 
   void read_colours(const std::string& name) {

@@ -28,8 +28,7 @@ class ObjReading {
       joined.clear();
     }
     if (!joined.empty()) fail("the file ends in the middle of a line");
-    if (!known_ && dataset_.points.empty())
-      bad_file(reader_.path(), "no OBJ lines (v, f, l) were found; check the extension");
+    if (!known_) bad_file(reader_.path(), "no OBJ lines (v, f, l) were found; check the extension");
     // Faces may come before the vertices they name, so they are placed last.
     CellSorter sorter(dataset_, reader_.path());
     sorter.reserve(kind_triangle, faces_);

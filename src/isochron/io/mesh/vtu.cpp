@@ -103,7 +103,7 @@ void join_sections(const VtkXmlFile& file, std::string_view name, const std::vec
   for (const XmlArray& wanted : first->arrays) {
     DataArray joined = file.read(wanted, pieces[0].tuples);
     bool everywhere = true;
-    for (std::size_t i = 1; i < pieces.size() && everywhere; ++i) {
+    for (std::size_t i = 1; i < pieces.size(); ++i) {
       const XmlSection* section = pieces[i].piece->find(name);
       const XmlArray* array = section != nullptr ? section->find(wanted.name) : nullptr;
       everywhere = array != nullptr && array->components == wanted.components && array->type == wanted.type;

@@ -118,9 +118,8 @@ void PieceIndex::require_piece(std::size_t piece) const {
 }
 
 void PieceIndex::fail_piece(std::size_t piece, const InputError& error) const {
-  if (error.file() == path.string()) throw InputError(error.detail(), error.file());
-  const bool other = !error.file().empty() && error.file() != pieces[piece].string();
-  throw InputError(piece_name(piece) + ": " + (other ? error.file() + ": " : "") + error.detail(), path.string());
+  const bool about_list = error.file() == path.string();
+  throw InputError((about_list ? "" : piece_name(piece) + ": ") + error.detail(), path.string());
 }
 
 PieceIndex read_piece_index(const fs::path& path) { return IndexReader(path).read(); }
