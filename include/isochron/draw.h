@@ -44,8 +44,9 @@ std::vector<double> spaced_levels(double low, double high, double spacing);
 
 /// Polylines on the triangles where the (one-component) point array `array` has the given values, closed ones with the
 /// first point repeated. The result's `line_data` array `array` holds each line's level; the other point arrays of the
-/// surface are interpolated. Triangles with a corner that is not finite (not reached) are left out. Throws InputError
-/// when the array is missing (listing the names) or has several components.
+/// surface are interpolated, `fiber`, `sheet` and `normal` of three components as directions without sign. Triangles
+/// with a corner that is not finite (not reached) are left out. Throws InputError when the array is missing (listing
+/// the names) or has several components.
 Dataset isolines(const Dataset& surface, std::string_view array, std::span<const double> levels);
 
 /// Triangles inside the tetrahedra where the point array has the given values, facing larger values. `triangles.data`

@@ -130,6 +130,7 @@ def trace_paths(
     points: np.ndarray | None,
     tolerance: float,
     shorten: bool,
+    threads: int,
     progress: _Progress = None,
 ) -> list[dict[str, Any]]: ...
 def is_mesh_file(path: Any) -> bool: ...

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from .arguments import flag, number
+from .arguments import flag, number, whole
 from .arrival import Arrival
 from .errors import NoAnswerError, UsageError
 from .grid import Grid
@@ -47,14 +47,20 @@ def path_from_core(found: dict, flat: bool = False) -> Path:
 
 
 def trace_path(
-    arrival: Arrival, to: Any, *, shorten: bool = True, tolerance: float | None = None, progress: Any = None
+    arrival: Arrival,
+    to: Any,
+    *,
+    shorten: bool = True,
+    tolerance: float | None = None,
+    threads: int = 0,
+    progress: Any = None,
 ) -> Path | list[Path | None]:
     """The way by which the front came to a place, from there back to the source.
 
     ``to`` is a vertex or voxel id, a position, or several of them (ids (K,), positions (K, 3), or on grids indices
     (K, ndim)); several give a list, with None for places that nothing reached or outside the mask. A single such place
     raises `NoAnswerError`. ``shorten=False`` leaves the way as the times' characteristics give it. Positions may be
-    ``tolerance`` away from a mesh (default: a hundredth of its diagonal).
+    ``tolerance`` away from a mesh (default: a hundredth of its diagonal). Several are traced side by side.
 
     >>> import isochron
     >>> arrival = isochron.solve(isochron.Grid((50, 50)), sources=[[0.0, 0.0]])
@@ -84,6 +90,7 @@ def trace_path(
             None if asked.points is None else in_space(np.atleast_2d(np.asarray(asked.points, dtype=np.float64))),
             tolerance,
             shorten,
+            whole(threads, "threads", 0),
             callback,
         )
     if not single:

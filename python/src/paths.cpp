@@ -6,6 +6,7 @@
 #include <pybind11/stl.h>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/parallel_in_order.h"
 #include "isochron/error.h"
 #include "isochron/path.h"
 #include "python/src/bindings.h"
@@ -38,41 +39,52 @@ struct Starts {
   [[nodiscard]] std::size_t count() const { return vertices.size() + points.size(); }
 };
 
+/// How paths are asked for.
+struct PathWork {
+  PathOptions options;
+  int threads = 1;
+  const Progress& progress;
+};
+
 /// A path, or why there is none: targets that nothing reached do not end the others.
 template <class Trace>
-std::vector<Path> trace_all(const Starts& starts, const Problem& problem, const Progress& progress, Trace&& trace) {
+std::vector<Path> trace_all(const Starts& starts, const Problem& problem, const PathWork& work, const Trace& trace) {
+  const std::size_t count = starts.count();
   std::vector<Path> paths;
-  for (std::size_t i = 0; i < starts.count(); ++i) {
-    if (progress.cancelled()) throw Cancelled();
-    try {
-      paths.push_back(trace(i));
-    } catch (const NoAnswerError& error) {
-      Path none;
-      none.end = PathEnd::unended;
-      none.why = to_text(error, PythonWording(problem.words()));
-      paths.push_back(std::move(none));
-    }
-    progress.update(static_cast<double>(i + 1) / static_cast<double>(starts.count()));
-  }
+  parallel_in_order<Path>(
+      work.threads, count,
+      [&](std::size_t i, const std::atomic<bool>&) {
+        if (work.progress.cancelled()) throw Cancelled();
+        try {
+          return trace(i);
+        } catch (const NoAnswerError& error) {
+          Path none;
+          none.end = PathEnd::unended;
+          none.why = to_text(error, PythonWording(problem.words()));
+          return none;
+        }
+      },
+      [&](std::size_t i, Path&& path) {
+        paths.push_back(std::move(path));
+        work.progress.update(static_cast<double>(i + 1) / static_cast<double>(count));
+      });
   return paths;
 }
 
 template <int Corners>
 std::vector<Path> trace_on(const SimplexMesh<Corners>& mesh, const Problem& problem, std::span<const double> times,
-                           const Sources& sources, const Starts& starts, PathOptions options,
-                           const Progress& progress) {
-  const PathTracer<Corners> tracer({mesh, problem.metric}, times, sources, options);
-  return trace_all(starts, problem, progress, [&](std::size_t i) {
+                           const Sources& sources, const Starts& starts, const PathWork& work) {
+  const PathTracer<Corners> tracer({mesh, problem.metric}, times, sources, work.options);
+  return trace_all(starts, problem, work, [&](std::size_t i) {
     return i < starts.vertices.size() ? tracer.from(starts.vertices[i])
                                       : tracer.from(starts.points[i - starts.vertices.size()], starts.tolerance);
   });
 }
 
 std::vector<Path> trace_on(const ImageGrid& grid, const Problem& problem, std::span<const double> times,
-                           const Sources& sources, const Starts& starts, PathOptions options,
-                           const Progress& progress) {
+                           const Sources& sources, const Starts& starts, const PathWork& work) {
   const GridPathTracer tracer(grid, problem.metric, problem.shape->mask, times, sources);
-  return trace_all(starts, problem, progress, [&](std::size_t i) {
+  return trace_all(starts, problem, work, [&](std::size_t i) {
     const Vec3d from =
         i < starts.vertices.size() ? grid.position(starts.vertices[i]) : starts.points[i - starts.vertices.size()];
     const auto voxel = grid.voxel_at(from);
@@ -82,12 +94,12 @@ std::vector<Path> trace_on(const ImageGrid& grid, const Problem& problem, std::s
           fmt::format("nothing arrives at point {:g},{:g},{:g} (it is outside the mask); choose a place "
                       "that is reached",
                       from.x, from.y, from.z));
-    return tracer.from(from, options);
+    return tracer.from(from, work.options);
   });
 }
 
 py::list trace_paths(const std::shared_ptr<Problem>& problem, const py::array& times, const Sources& sources,
-                     const py::object& vertices, const py::object& points, double tolerance, bool shorten,
+                     const py::object& vertices, const py::object& points, double tolerance, bool shorten, int threads,
                      const py::object& callback) {
   Conversions unseen;
   const auto count = static_cast<py::ssize_t>(problem->shape->vertex_count());
@@ -98,7 +110,8 @@ py::list trace_paths(const std::shared_ptr<Problem>& problem, const py::array& t
   if (!points.is_none()) starts.points = rows_of<Vec3d>(points, "to", -1, unseen);
   const PathOptions options{shorten ? Shorten::yes : Shorten::no};
   const auto trace = [&](const Progress& progress) {
-    return std::visit([&](const auto& on) { return trace_on(on, *problem, field, sources, starts, options, progress); },
+    const PathWork work{options, threads > 0 ? threads : hardware_threads(), progress};
+    return std::visit([&](const auto& on) { return trace_on(on, *problem, field, sources, starts, work); },
                       problem->shape->of);
   };
   std::vector<Path> paths = run_work(callback, trace, problem->words());
@@ -133,7 +146,7 @@ void bind_paths(py::module_& module) {
   module.def("probe_times", &probe_at, "shape"_a, "times"_a, "points"_a, "tolerance"_a,
              "Times at points, linear in their elements; NaN outside.");
   module.def("trace_paths", &trace_paths, "problem"_a, "times"_a, "sources"_a, "vertices"_a, "points"_a, "tolerance"_a,
-             "shorten"_a, "progress"_a = py::none(), "Paths back to the source, one for each start.");
+             "shorten"_a, "threads"_a, "progress"_a = py::none(), "Paths back to the source, one for each start.");
 }
 
 }  // namespace isochron::python

@@ -26,6 +26,15 @@ def test_several_places_give_a_list_and_ids_work(on_square):
     assert np.array_equal(single.points, paths[0].points)
 
 
+@pytest.mark.parametrize("on", [isochron.Grid((60, 50)), square(20)], ids=["grid", "mesh"])
+def test_paths_are_the_same_whatever_the_threads(on):
+    arrival = isochron.solve(on, sources=[3])
+    to = np.arange(0, arrival.times.size, 29)
+    alone, together = (isochron.trace_path(arrival, to, threads=threads) for threads in (1, 3))
+    assert all(np.array_equal(a.points, b.points) for a, b in zip(alone, together, strict=True))
+    refused(isochron.UsageError, "threads", isochron.trace_path, arrival, to, threads=-1)
+
+
 def test_place_that_nothing_reached():
     points, cells = square(4)
     two = (np.vstack([points, points + 5]), np.vstack([cells, cells + len(points)]))

@@ -38,6 +38,27 @@ TEST(Isolines, AreStraightOnAPlane) {
   }
 }
 
+// A fibre has no sign: where neighbours point to opposite sides, the directions between them are theirs all the same.
+TEST(Isolines, KeepFibresWhicheverWayTheyPoint) {
+  Dataset square = sample_square(8);
+  std::vector<double> fibers;
+  for (std::size_t v = 0; v < square.points.size(); ++v)
+    for (const double component : {0.6, 0.8, 0.0}) fibers.push_back((v % 3 == 0 ? -1 : 1) * component);
+  for (const char* name : {"fiber", "displacement"}) square.point_data.set({name, 3, fibers});
+  const double level = 0.3;
+  const Dataset lines = isolines(square, "x", std::span(&level, 1));
+  const auto along = [&](const char* name, std::size_t i) {
+    const DataArray& array = lines.point_data.require(name, "points");
+    return std::abs(0.6 * array.at(i, 0) + 0.8 * array.at(i, 1));
+  };
+  double shortest = 1;
+  for (std::size_t i = 0; i < lines.points.size(); ++i) {
+    EXPECT_NEAR(along("fiber", i), 1, 1e-12);
+    shortest = std::min(shortest, along("displacement", i));
+  }
+  EXPECT_LT(shortest, 0.9);  // other vectors have a sign
+}
+
 TEST(Isolines, AreClosedRoundACone) {
   Dataset square = sample_square(40);
   std::vector<double> radius;

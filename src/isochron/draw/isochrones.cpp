@@ -12,6 +12,7 @@
 
 #include "isochron/dataset.h"
 #include "isochron/error.h"
+#include "isochron/mesh/direction_names.h"
 #include "isochron/types.h"
 
 namespace isochron {
@@ -42,14 +43,14 @@ class EdgePoints {
     return a + c.t * (from_.points[c.b.index()] - a);
   }
 
-  /// Writes the points and all point arrays: real values linearly, whole numbers from the nearer end.
+  /// Writes the points and all point arrays: real values linearly, directions without sign as if those of the two ends
+  /// pointed the same way, whole numbers from the nearer end.
   void finish(Dataset& to) const {
     to.points.reserve(cuts_.size());
     for (std::size_t i = 0; i < cuts_.size(); ++i) to.points.push_back(position(VertexId(i)));
     for (const DataArray& array : from_.point_data.all()) {
       DataArray cut_array{array.name, array.components, {}};
-      cut_array.values =
-          std::visit([&](const auto& values) { return interpolate(values, array.components); }, array.values);
+      cut_array.values = std::visit([&](const auto& values) { return interpolate(values, array); }, array.values);
       to.point_data.set(std::move(cut_array));
     }
   }
@@ -61,19 +62,22 @@ class EdgePoints {
   };
 
   template <class T>
-  DataArray::Values interpolate(const std::vector<T>& values, int components) const {
+  DataArray::Values interpolate(const std::vector<T>& values, const DataArray& array) const {
     std::vector<T> result;
-    const auto width = static_cast<std::size_t>(components);
+    const auto width = static_cast<std::size_t>(array.components);
+    const bool directions = holds_directions(array);
     result.reserve(cuts_.size() * width);
     for (const Cut& c : cuts_) {
+      const T* a = values.data() + c.a.index() * width;
+      const T* b = values.data() + c.b.index() * width;
+      const bool opposed = directions && std::inner_product(a, a + width, b, 0.0) < 0;
       for (std::size_t k = 0; k < width; ++k) {
-        const T a = values[c.a.index() * width + k];
-        const T b = values[c.b.index() * width + k];
         if constexpr (std::is_floating_point_v<T>) {
           // An end with weight 0 must not spoil the point, whatever its value.
-          result.push_back(c.t == 0 ? a : c.t == 1 ? b : static_cast<T>((1 - c.t) * a + c.t * b));
+          const T there = opposed ? -b[k] : b[k];
+          result.push_back(c.t == 0 ? a[k] : c.t == 1 ? there : static_cast<T>((1 - c.t) * a[k] + c.t * there));
         } else {
-          result.push_back(c.t < 0.5 ? a : b);
+          result.push_back(c.t < 0.5 ? a[k] : b[k]);
         }
       }
     }

@@ -50,8 +50,7 @@ GridField::GridField(const ImageGrid& grid, const Metric& metric, std::span<cons
     : grid_(grid),
       metric_(metric),
       speeds_(std::get_if<SpeedMetric>(&metric.kind())),
-      world_(in_plane(grid, metric_per_voxel(grid, SymTensor3d::identity()))),
-      from_world_(inverse(world_)),
+      from_world_(inverse(in_plane(grid, metric_per_voxel(grid, SymTensor3d::identity())))),
       mask_(mask),
       times_(times) {}
 
@@ -102,14 +101,14 @@ double GridField::time(const Vec3d& p) const {
 
 /// The derivative along an axis. Both sides count where they agree; where they do not, at a border of the mask or of
 /// two media or where fronts meet, only the side that the front came from does.
-double GridField::difference(const Index& index, int axis, double here) const {
-  Index other = index;
-  const auto rise = [&](int to) {
-    other[axis] = index[axis] + to;
-    const auto v = voxel(other);
-    return v ? times_[v->index()] - here : infinity;
+double GridField::difference(const Index& index, VertexId v, int axis) const {
+  const auto size = std::int64_t{grid_.shape[axis]};
+  const std::size_t stride = axis == 0 ? 1 : axis == 1 ? grid_.shape[0] : std::size_t{grid_.shape[0]} * grid_.shape[1];
+  const auto rise = [&](bool inside, std::size_t to) {
+    return inside && open(to) ? times_[to] - times_[v.index()] : infinity;
   };
-  const double ahead = rise(1), behind = rise(-1);
+  const double ahead = rise(index[axis] + 1 < size, v.index() + stride);
+  const double behind = rise(index[axis] > 0, v.index() - stride);
   const double forward = ahead, backward = -behind;
   const bool agree = std::isfinite(ahead) && std::isfinite(behind) && forward * backward > 0 &&
                      std::abs(forward) < 2 * std::abs(backward) && std::abs(backward) < 2 * std::abs(forward);
@@ -118,76 +117,108 @@ double GridField::difference(const Index& index, int axis, double here) const {
   return ahead < behind ? forward : backward;
 }
 
-/// −D∇u, scaled to a unit of travel time: so fast voxels have more to say than slow ones beside them.
-Vec3d GridField::velocity(const Index& index, VertexId v) const {
-  const double here = times_[v.index()];
-  const Vec3d gradient{difference(index, 0, here), difference(index, 1, here),
-                       grid_.flat() ? 0 : difference(index, 2, here)};
+// Fast voxels have more to say than slow ones beside them.
+Vec3d GridField::velocity(const Index& index) const {
+  const auto v = voxel(index);
+  if (!v) return {};
+  const Vec3d gradient{difference(index, *v, 0), difference(index, *v, 1), grid_.flat() ? 0 : difference(index, *v, 2)};
   const SymTensor3d d =
-      speeds_ != nullptr ? speeds_->speed[v.index()] * speeds_->speed[v.index()] * from_world_ : inverse(tensor(v));
+      speeds_ != nullptr ? speeds_->speed[v->index()] * speeds_->speed[v->index()] * from_world_ : inverse(tensor(*v));
   const double slope2 = squared_length(d, gradient);
   return slope2 > 0 && std::isfinite(slope2) ? (-1 / std::sqrt(slope2)) * (d * gradient) : Vec3d{};
 }
 
-Vec3d GridField::direction(const Vec3d& p) const {
+Vec3d CellVelocities::direction(const Vec3d& p) {
   const Cell cell(p);
-  std::array<Vec3d, 8> velocities{};
+  const int corners = field_.grid().flat() ? 4 : 8;
+  if (low_ != cell.low) {
+    for (int c = 0; c < corners; ++c) velocities_[c] = field_.velocity(cell.corner(c));
+    low_ = cell.low;
+  }
   std::array<double, 8> weights{};
   int leader = -1;  // the nearest voxel; others count as far as they agree with it
-  for (int c = 0; c < 8; ++c) {
-    const auto v = cell.weight(c) > 0 ? voxel(cell.corner(c)) : std::nullopt;
-    if (!v) continue;
-    velocities[c] = velocity(cell.corner(c), *v);
-    if (dot(velocities[c], velocities[c]) > 0) weights[c] = cell.weight(c);
+  for (int c = 0; c < corners; ++c) {
+    if (dot(velocities_[c], velocities_[c]) > 0) weights[c] = cell.weight(c);
     if (weights[c] > 0 && (leader < 0 || weights[c] > weights[leader])) leader = c;
   }
   if (leader < 0) return {};
   Vec3d sum;
-  for (int c = 0; c < 8; ++c)
-    if (dot(velocities[c], velocities[leader]) > 0) sum += weights[c] * velocities[c];
+  for (int c = 0; c < corners; ++c)
+    if (dot(velocities_[c], velocities_[leader]) > 0) sum += weights[c] * velocities_[c];
   return sum / norm(sum);
 }
 
 double GridField::cost(const Vec3d& a, const Vec3d& b, double limit) const {
-  constexpr double together = 1e-9;  // of the line's length: crossings of two borders at one place
   const Vec3d d = b - a;
-  const double length = std::sqrt(squared_length(world_, d));
+  const Vec3d way = d.x * grid_.axes[0] + d.y * grid_.axes[1] + d.z * grid_.axes[2];
+  const auto integral = [&](const auto& cost_through) {
+    return grid_.flat() ? integrate<2>(a, d, limit, cost_through) : integrate<3>(a, d, limit, cost_through);
+  };
+  if (speeds_ == nullptr)
+    return integral([&](std::size_t v) { return std::sqrt(squared_length(metric_.tensor(ElementId(v)), way)); });
+  const double length = norm(way);
+  return integral([&, speed = speeds_->speed.data()](std::size_t v) { return length / speed[v]; });
+}
+
+/// Whether a line that crosses borders along several axes at once would go between two voxels that are in its way.
+template <std::size_t Axes>
+bool GridField::slips_between(const Index& here, const Index& step, const std::array<bool, Axes>& crosses) const {
+  unsigned at_once = 0;
+  for (std::size_t k = 0; k < Axes; ++k) at_once |= crosses[k] ? 1U << k : 0U;
+  for (unsigned some = 1; some < at_once; ++some) {
+    if ((some & at_once) != some) continue;
+    Index beside = here;
+    for (int k = 0; k < 3; ++k)
+      if ((some >> k & 1U) != 0) beside[k] += step[k];
+    if (!voxel(beside)) return true;
+  }
+  return false;
+}
+
+/// The integral along a + t·d for t from 0 to 1 of `cost_through(voxel)`, what the line would cost if all of it were in
+/// that voxel.
+template <int Axes, class CostThrough>
+double GridField::integrate(const Vec3d& a, const Vec3d& d, double limit, const CostThrough& cost_through) const {
+  constexpr double together = 1e-9;  // of the line's length: crossings of two borders at one place
   // The line's shares at which it next crosses a border between voxels, per axis, and those from one to the next.
-  std::array<double, 3> crossing{infinity, infinity, infinity}, apart{};
-  std::array<std::int64_t, 3> step{};
-  for (int k = 0; k < 3; ++k) {
+  std::array<double, Axes> crossing, apart{};
+  Index step{};
+  double t = 0, end = 1, sum = 0;
+  for (int k = 0; k < Axes; ++k) {
+    crossing[k] = infinity;
     if (d[k] == 0) continue;
     const double x = a[k] + together * d[k];
     const double border = d[k] > 0 ? std::floor(x + 0.5) + 0.5 : std::ceil(x - 0.5) - 0.5;
-    crossing[k] = (border - a[k]) / d[k];
-    apart[k] = 1 / std::abs(d[k]);
+    const double inverse = 1 / d[k];
+    crossing[k] = (border - a[k]) * inverse;
+    apart[k] = std::abs(inverse);
     step[k] = d[k] > 0 ? 1 : -1;
+    end = std::min(end, crossing[k]);
   }
-  const auto next_end = [&] { return std::min({1.0, crossing[0], crossing[1], crossing[2]}); };
-  double t = 0, end = next_end(), sum = 0;
   Index here = rounded(a + 0.5 * end * d);
+  const std::array<std::int64_t, 3> stride{1, grid_.shape[0], std::int64_t{grid_.shape[0]} * grid_.shape[1]};
+  std::int64_t v = 0;
+  for (int k = 0; k < Axes; ++k) v += here[k] * stride[k];
   while (true) {
-    const auto v = voxel(here);
-    if (!v) return infinity;
-    if (end > t) sum += (end - t) * step_cost(*v, d, length);
+    for (int k = 0; k < Axes; ++k)
+      if (static_cast<std::uint64_t>(here[k]) >= grid_.shape[k]) return infinity;
+    if (!open(static_cast<std::size_t>(v))) return infinity;
+    if (end > t) sum += (end - t) * cost_through(static_cast<std::size_t>(v));
     if (sum > limit) return infinity;
     if (end >= 1) return sum;
-    unsigned at_once = 0;
-    for (int k = 0; k < 3; ++k) at_once |= crossing[k] <= end + together ? 1U << k : 0U;
-    for (unsigned some = 1; some < at_once; ++some) {
-      if ((some & at_once) != some) continue;
-      Index beside = here;
-      for (int k = 0; k < 3; ++k)
-        if ((some >> k & 1U) != 0) beside[k] += step[k];
-      if (!voxel(beside)) return infinity;
-    }
-    for (int k = 0; k < 3; ++k) {
-      if ((at_once >> k & 1U) == 0) continue;
-      here[k] += step[k];
-      crossing[k] += apart[k];
-    }
+    // Without branches: which axis comes next cannot be foreseen.
+    std::array<bool, Axes> crosses;
+    for (int k = 0; k < Axes; ++k) crosses[k] = crossing[k] <= end + together;
+    if (std::count(crosses.begin(), crosses.end(), true) > 1 && slips_between(here, step, crosses)) return infinity;
     t = end;
-    end = next_end();
+    end = 1;
+    for (int k = 0; k < Axes; ++k) {
+      const std::int64_t by = crosses[k] ? step[k] : 0;
+      here[k] += by;
+      v += by * stride[k];
+      crossing[k] += crosses[k] ? apart[k] : 0;
+      end = std::min(end, crossing[k]);
+    }
   }
 }
 

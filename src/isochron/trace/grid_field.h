@@ -45,17 +45,15 @@ class GridField {
       if (index[k] < 0 || index[k] >= static_cast<std::int64_t>(grid_.shape[k])) return std::nullopt;
     const VertexId v = grid_.voxel(static_cast<std::uint32_t>(index[0]), static_cast<std::uint32_t>(index[1]),
                                    static_cast<std::uint32_t>(index[2]));
-    if (!mask_.empty() && mask_[v.index()] == 0) return std::nullopt;
-    if (!std::isfinite(times_[v.index()])) return std::nullopt;
-    return v;
+    return open(v.index()) ? std::optional(v) : std::nullopt;
   }
   /// √(∇uᵀ D ∇u) at a voxel by the differences that the solver's adaptive scheme takes, of order 1 or 2: 1 where the
   /// times fit the metric, k where they grow as with one k times as slow; 0 where no neighbour is earlier.
   [[nodiscard]] double slope(VertexId v, int order) const;
   /// Interpolated between the voxels that may be passed; +inf outside them.
   [[nodiscard]] double time(const Vec3d& p) const;
-  /// Where the front came from, as a step of length 1 in voxels; zero where no neighbour is earlier.
-  [[nodiscard]] Vec3d direction(const Vec3d& p) const;
+  /// −D∇u at a voxel, scaled to a unit of travel time; zero where it may not be passed or no neighbour is earlier.
+  [[nodiscard]] Vec3d velocity(const std::array<std::int64_t, 3>& index) const;
   /// Travel time of the straight line, with each voxel's metric on its part of it; +inf when the line leaves the voxels
   /// that may be passed, and also when it slips between two others that touch, or when it takes longer than `limit`.
   [[nodiscard]] double cost(const Vec3d& a, const Vec3d& b,
@@ -64,21 +62,37 @@ class GridField {
   [[nodiscard]] SymTensor3d tensor(VertexId v) const;
 
  private:
-  [[nodiscard]] Vec3d velocity(const std::array<std::int64_t, 3>& index, VertexId v) const;
-  [[nodiscard]] double difference(const std::array<std::int64_t, 3>& index, int axis, double here) const;
+  [[nodiscard]] double difference(const std::array<std::int64_t, 3>& index, VertexId v, int axis) const;
 
-  /// Travel time of a step d (in voxels) through a voxel, whose length in the world is `length`.
-  [[nodiscard]] double step_cost(VertexId v, const Vec3d& d, double length) const {
-    return speeds_ != nullptr ? length / speeds_->speed[v.index()] : std::sqrt(squared_length(tensor(v), d));
-  }
+  template <std::size_t Axes>
+  [[nodiscard]] bool slips_between(const std::array<std::int64_t, 3>& here, const std::array<std::int64_t, 3>& step,
+                                   const std::array<bool, Axes>& crosses) const;
+  template <int Axes, class CostThrough>
+  [[nodiscard]] double integrate(const Vec3d& a, const Vec3d& d, double limit, const CostThrough& cost_through) const;
+
+  /// Whether a voxel of the image may be passed.
+  [[nodiscard]] bool open(std::size_t v) const { return (mask_.empty() || mask_[v] != 0) && std::isfinite(times_[v]); }
 
   const ImageGrid& grid_;
   const Metric& metric_;
   const SpeedMetric* speeds_;  ///< null unless the metric is one
-  SymTensor3d world_;          ///< squared lengths in the world of steps in voxels
-  SymTensor3d from_world_;     ///< its inverse
+  SymTensor3d from_world_;     ///< inverse of the tensor of squared lengths in the world of steps in voxels
   std::span<const std::uint8_t> mask_;
   std::span<const double> times_;
+};
+
+/// Where the front came from, along a path. Steps are short, so the velocities of the eight voxels around a place are
+/// kept for the next one among them.
+class CellVelocities {
+ public:
+  explicit CellVelocities(const GridField& field) : field_(field) {}
+  /// A step of length 1 in voxels; zero where no neighbour is earlier.
+  [[nodiscard]] Vec3d direction(const Vec3d& p);
+
+ private:
+  const GridField& field_;
+  std::optional<std::array<std::int64_t, 3>> low_;  ///< the first of the voxels
+  std::array<Vec3d, 8> velocities_{};
 };
 
 }  // namespace isochron

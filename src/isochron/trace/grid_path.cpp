@@ -15,6 +15,7 @@
 
 #include "isochron/error.h"
 #include "isochron/local/selling.h"
+#include "isochron/mesh/box_tree.h"
 #include "isochron/sources.h"
 #include "isochron/trace/grid_field.h"
 #include "isochron/trace/grid_shorten.h"
@@ -43,6 +44,7 @@ class GridEnds {
  private:
   const GridField& field_;
   std::vector<End> ends_;
+  Box box_;  ///< of all ends
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> at_voxel_;
 };
 
@@ -70,15 +72,22 @@ void for_box(const GridField& field, const Vec3d& p, std::int64_t reach, Visit&&
       for (std::int64_t x = low[0]; x <= high[0]; ++x) visit(std::array{x, y, z});
 }
 
-std::optional<Vec3d> characteristic_step(const GridField& field, const Vec3d& p, double now) {
-  const Vec3d first = field.direction(p);
+/// A place further down, and its time.
+struct Step {
+  Vec3d to;
+  double time = 0;
+};
+
+std::optional<Step> characteristic_step(const GridField& field, CellVelocities& velocities, const Vec3d& p,
+                                        double now) {
+  const Vec3d first = velocities.direction(p);
   if (dot(first, first) == 0) return std::nullopt;
   for (const double h : {0.5, 0.2}) {
-    const Vec3d second = field.direction(p + 0.5 * h * first);
+    const Vec3d second = velocities.direction(p + 0.5 * h * first);
     if (dot(second, second) == 0) continue;
-    const Vec3d to = p + h * second;
-    const double fall = now - field.time(to);
-    if (fall > 0 && fall >= min_slope * field.cost(p, to)) return to;
+    const Step step{p + h * second, field.time(p + h * second)};
+    const double fall = now - step.time;
+    if (fall > 0 && fall >= min_slope * field.cost(p, step.to)) return step;
   }
   return std::nullopt;
 }
@@ -104,11 +113,21 @@ GridEnds::GridEnds(const GridField& field, const Sources& sources) : field_(fiel
   for (const PointSource& source : sources.points)
     add(GridField::clamped(grid, grid.index_of(source.position)), grid.voxel_at(source.position), source.time,
         fmt::format("source point {},{},{}", source.position.x, source.position.y, source.position.z));
+  box_ = {ends_.front().index, ends_.front().index};
+  for (const End& end : ends_)
+    for (int k = 0; k < 3; ++k) {
+      box_.low[k] = std::min(box_.low[k], end.index[k]);
+      box_.high[k] = std::max(box_.high[k], end.index[k]);
+    }
 }
 
 std::optional<GridEnds::End> GridEnds::find(const Vec3d& p, double now, bool any) const {
+  const int reach = any ? 2 : 1;
+  const double most = reach + 1;  // from a place in one voxel to one in another
+  const Vec3d around{most, most, most};
+  if (!touch({p - around, p + around}, box_)) return std::nullopt;
   std::optional<End> best;
-  for_box(field_, p, any ? 2 : 1, [&](const std::array<std::int64_t, 3>& index) {
+  for_box(field_, p, reach, [&](const std::array<std::int64_t, 3>& index) {
     const auto v = field_.voxel(index);
     const auto found = v ? at_voxel_.find(v->value) : at_voxel_.end();
     if (found == at_voxel_.end()) return;
@@ -137,18 +156,18 @@ namespace {
 
 /// A step of the characteristic (second-order Runge–Kutta, up to half a voxel) that goes down at least half as fast as
 /// the front came, or else the steepest way to the centre of a voxel nearby. None where no such voxel is earlier.
-std::optional<Vec3d> step_down(const GridField& field, const Vec3d& p, double now) {
-  if (const auto to = characteristic_step(field, p, now)) return to;
-  std::optional<Vec3d> best;
+std::optional<Step> step_down(const GridField& field, CellVelocities& velocities, const Vec3d& p, double now) {
+  if (const auto step = characteristic_step(field, velocities, p, now)) return step;
+  std::optional<Step> best;
   double steepest = 0;
   for_box(field, p, 2, [&](const std::array<std::int64_t, 3>& index) {
     const auto v = field.voxel(index);
     if (!v || !(field.time(*v) < now)) return;
-    const Vec3d to = GridField::index_of(field.grid(), *v);
-    const double slope = (now - field.time(*v)) / field.cost(p, to);
+    const Step step{GridField::index_of(field.grid(), *v), field.time(*v)};
+    const double slope = (now - step.time) / field.cost(p, step.to);
     if (slope > steepest) {
       steepest = slope;
-      best = to;
+      best = step;
     }
   });
   return best;
@@ -243,6 +262,7 @@ void check_field(const ImageGrid& grid, const Metric& metric, std::span<const st
 GridTrail walk(const GridField& field, const GridEnds& ends, const Vec3d& start, Path& path) {
   // Times decrease by a part of a voxel's travel time in nearly every step.
   const std::size_t max_steps = 10'000 + 4 * field.grid().voxel_count();
+  CellVelocities velocities(field);
   GridTrail trail;
   trail.add(start, field.time(start));
   const auto end_at = [&](const GridEnds::End& end) {
@@ -256,8 +276,8 @@ GridTrail walk(const GridField& field, const GridEnds& ends, const Vec3d& start,
       end_at(*end);
       return trail;
     }
-    if (const auto to = step_down(field, p, now)) {
-      trail.add(*to, field.time(*to));
+    if (const auto step = step_down(field, velocities, p, now)) {
+      trail.add(step->to, step->time);
       continue;
     }
     if (const auto end = ends.find(p, now, true)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace isochron {
@@ -19,20 +20,22 @@ namespace {
 class Relaxation {
  public:
   Relaxation(const GridField& field, const EndRegion& start, const EndRegion& finish, std::vector<Vec3d>& points)
-      : field_(field), start_(start), finish_(finish), alike_(field.isotropic()), points_(points) {}
+      : field_(field), start_(start), finish_(finish), alike_(field.isotropic()), points_(points) {
+    measure(1, points_.size() - 1);
+  }
 
   void run() {
     constexpr int max_sweeps = 10;
     const int min_sweeps = alike_ ? 0 : 5;
     constexpr double new_way = 0.01;
     const double min_gain = alike_ ? 2e-3 : 1e-4;
-    double before = cost(1, points_.size() - 1);
+    double before = total();
     for (int sweep = 0; sweep < max_sweeps; ++sweep) {
       leave_regions();
       if (alike_)
         for (std::size_t stride = 1; stride < points_.size(); stride *= 2) cut_short(first_cut, stride);
       else cut_short(std::min(farthest_cut, first_cut << sweep));
-      if (cost(1, points_.size() - 1) < (1 - new_way) * before) probe_ = first_probe;
+      if (total() < (1 - new_way) * before) probe_ = first_probe;
       std::size_t width = 1;
       while (4 * width < points_.size() && (width < widest_shift || !alike_)) width *= 2;
       for (; width >= 1; width /= 2)
@@ -41,7 +44,7 @@ class Relaxation {
           for (std::size_t centre = 1; centre + 1 < points_.size(); centre += (width + 1) / 2)
             move(centre, width, axis);
         }
-      const double now = cost(1, points_.size() - 1);
+      const double now = total();
       if (sweep >= min_sweeps && !(now < (1 - min_gain) * before)) break;
       before = now;
       probe_ = std::max(0.01, 0.5 * probe_);
@@ -58,12 +61,18 @@ class Relaxation {
     bool straight = false;   ///< whether the way from there is straight, not as the path goes
   };
 
-  /// Of the pieces that end at the points from `first` to `last`.
-  [[nodiscard]] double cost(std::size_t first, std::size_t last) const {
-    double sum = 0;
-    for (std::size_t i = first; i <= last; ++i) sum += field_.cost(points_[i - 1], points_[i]);
-    return sum;
+  /// Finds out what the pieces that end at the points from `first` to `last` cost.
+  void measure(std::size_t first, std::size_t last) {
+    costs_.resize(points_.size());
+    for (std::size_t i = first; i <= last; ++i) costs_[i] = field_.cost(points_[i - 1], points_[i]);
   }
+
+  /// What the pieces that end at the points from `first` to `last` cost together.
+  [[nodiscard]] double cost(std::size_t first, std::size_t last) const {
+    return std::accumulate(costs_.begin() + static_cast<std::ptrdiff_t>(first),
+                           costs_.begin() + static_cast<std::ptrdiff_t>(last) + 1, 0.0);
+  }
+  [[nodiscard]] double total() const { return cost(1, points_.size() - 1); }
 
   /// Leaves out points where that is quicker: the quickest of all ways along the path from one to another of every
   /// `stride`-th point, as the path goes or straight past up to `farthest` of them. What is left out is laid on the
@@ -94,6 +103,7 @@ class Relaxation {
     for (std::size_t k = from + 1; k < to; ++k)
       points_[k] = points_[from] +
                    static_cast<double>(k - from) / static_cast<double>(to - from) * (points_[to] - points_[from]);
+    measure(from + 1, to);
   }
 
   /// Of length 1 in voxels, as near to the axis as can be without changing how far along the path a point is: at right
@@ -145,25 +155,31 @@ class Relaxation {
         const double away = std::abs(static_cast<double>(i) - static_cast<double>(centre));
         points_[i] = kept_[i - first] + s * (1 - away / static_cast<double>(width)) * side;
       }
-      const bool out = (first == 0 && !holds(start_, points_.front())) ||
-                       (last + 1 == points_.size() && !holds(finish_, points_.back()));
-      return out ? std::numeric_limits<double>::infinity() : cost(first_piece, last_piece);
     };
     double best = 0, least = cost(first_piece, last_piece);
-    const double here = least, back = place(-probe_), ahead = place(probe_);
-    const auto take = [&](double s, double value) {
-      if (!(value < least)) return;
-      least = value;
-      best = s;
+    const double here = least;
+    const auto offer = [&](double s) {
+      place(s);
+      const bool out = (first == 0 && !holds(start_, points_.front())) ||
+                       (last + 1 == points_.size() && !holds(finish_, points_.back()));
+      if (out) return std::numeric_limits<double>::infinity();
+      offered_.clear();
+      double sum = 0;
+      for (std::size_t i = first_piece; i <= last_piece; ++i)
+        sum += offered_.emplace_back(field_.cost(points_[i - 1], points_[i]));
+      if (sum < least) {
+        least = sum;
+        best = s;
+        std::swap(offered_, taken_);
+      }
+      return sum;
     };
-    take(-probe_, back);
-    take(probe_, ahead);
+    const double back = offer(-probe_), ahead = offer(probe_);
     const double bend = back - 2 * here + ahead;
-    if (bend > 0 && std::isfinite(bend)) {
-      const double s = std::clamp(0.5 * probe_ * (back - ahead) / bend, -4 * probe_, 4 * probe_);
-      take(s, place(s));
-    }
+    if (bend > 0 && std::isfinite(bend))
+      offer(std::clamp(0.5 * probe_ * (back - ahead) / bend, -4 * probe_, 4 * probe_));
     place(best);
+    if (best != 0) std::copy(taken_.begin(), taken_.end(), costs_.begin() + static_cast<std::ptrdiff_t>(first_piece));
   }
 
   [[nodiscard]] bool holds(const EndRegion& region, const Vec3d& p) const {
@@ -186,6 +202,7 @@ class Relaxation {
       points_.resize(first + 1);
       points_[first] = border(finish_, points_[first], points_[first - 1]);
     }
+    if (!start_.empty() || !finish_.empty()) measure(1, points_.size() - 1);
   }
 
   /// Where the way out of a region leaves it; inside by more than rounding.
@@ -207,7 +224,9 @@ class Relaxation {
   const EndRegion& finish_;
   const bool alike_;
   std::vector<Vec3d>& points_;
+  std::vector<double> costs_;  ///< of the piece before each point
   std::vector<Vec3d> kept_;
+  std::vector<double> offered_, taken_;  ///< costs of pieces with points moved to the side
   std::vector<Node> nodes_;
   double probe_ =
       first_probe;  // step in voxels from which the best one is guessed; it must not overlook a narrow valley

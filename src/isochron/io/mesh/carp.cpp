@@ -2,6 +2,7 @@
 
 #include "isochron/core/join_text.h"
 #include "isochron/io/mesh/formats.h"
+#include "isochron/mesh/direction_names.h"
 
 namespace isochron {
 namespace {
@@ -85,8 +86,7 @@ void read_fibers(const std::filesystem::path& path, CellSorter& sorter) {
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   const std::size_t elements = sorter.cell_count(), values = read_fiber_header(in, elements);
-  constexpr std::array names{"fiber", "sheet", "normal"};
-  std::array<std::vector<double>, names.size()> directions;
+  std::array<std::vector<double>, direction_names.size()> directions;
   for (std::size_t d = 0; d < values / 3; ++d) directions[d].reserve(3 * elements);
   for (std::size_t i = 0; i < elements; ++i) {
     if (in.at_end())
@@ -99,7 +99,8 @@ void read_fibers(const std::filesystem::path& path, CellSorter& sorter) {
     in.peek();
     in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", elements);
   }
-  for (std::size_t d = 0; d < values / 3; ++d) sorter.add_array({names[d], 3, std::move(directions[d])});
+  for (std::size_t d = 0; d < values / 3; ++d)
+    sorter.add_array({std::string(direction_names[d]), 3, std::move(directions[d])});
 }
 
 /// Fibres under another name than the mesh are not taken, but should not go unnoticed.
