@@ -136,6 +136,15 @@ TEST(Medit, ReadsTwoDimensionsAndSkipsOtherSections) {
   EXPECT_THAT(d.warnings, ElementsAre(HasSubstr("StrangeThing")));
 }
 
+TEST(Medit, NamesFewOfManyUnknownSections) {
+  std::string text = "MeshVersionFormatted 2\nVertices 1\n0 0 0 0\n";
+  for (int i = 0; i < 1000; ++i) text += fmt::format("Section{} 1\n", i);
+  const std::vector<std::string> warnings = read_content("a.mesh", text).warnings;
+  ASSERT_EQ(warnings.size(), 9U);
+  EXPECT_THAT(warnings.front(), HasSubstr("'Section0' is not known"));
+  EXPECT_THAT(warnings.back(), HasSubstr("992 more"));
+}
+
 TEST(Medit, SaysWhatIsWrong) {
   const std::string head = "MeshVersionFormatted 2\nDimension 3\nVertices\n1\n0 0 0 0\n";
   EXPECT_THAT(content_error("a.mesh", "MFEM mesh v1.0\n"), HasSubstr("not a Medit"));

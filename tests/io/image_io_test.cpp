@@ -236,6 +236,8 @@ TEST(NpyImage, OtherArraysAreRefused) {
   EXPECT_THAT(error("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2), }"), HasSubstr("too short"));
   EXPECT_THAT(error("{'fortran_order': False, 'shape': (2, 2), }"), HasSubstr("descr"));
   EXPECT_THAT(image_content_error("b.npy", "not at all"), HasSubstr("no NumPy array"));
+  EXPECT_THAT(image_content_error("c.npy", std::string("\x93NUMPY\2\0\0\0\x0f\0", 12)),
+              HasSubstr("too short for what it announces"));
 }
 
 // ---- FreeSurfer volumes, byte by byte

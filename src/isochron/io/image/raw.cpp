@@ -75,6 +75,7 @@ NpyHeader read_npy_header(ByteReader& reader) {
                                           : read_value<std::uint32_t>(reader, Encoding::little_endian);
   if (version < 1 || version > 3 || length > 1 << 20)
     reader.fail("a NumPy header that is not known (version {}, {} bytes)", version, length);
+  reader.require_room(length, 1);
   std::string text(length, '\0');
   reader.read(text.data(), length);
   NpyHeader header;

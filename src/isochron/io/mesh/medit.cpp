@@ -34,6 +34,8 @@ constexpr Skipped skipped_sections[] = {{"Corners", 1},           {"Ridges", 1},
                                         {"Normals", 3},           {"NormalAtVertices", 2},
                                         {"Tangents", 3},          {"TangentAtVertices", 2}};
 
+constexpr std::size_t max_named_sections = 8;  // of those that are not known
+
 class MeditReader {
  public:
   MeditReader(const std::filesystem::path& path, std::string_view text) : in_(path, text, {.hash_comments = true}) {}
@@ -49,6 +51,9 @@ class MeditReader {
       read_section(keyword);
     }
     if (!vertices_seen_) in_.fail("there is no Vertices section (nothing to read); export the file again");
+    if (unknown_sections_ > max_named_sections)
+      result_.warnings.push_back(fmt::format("{} more Medit sections are not known and were left out",
+                                             unknown_sections_ - max_named_sections));
     for (std::size_t k = 0; k < cell_kinds.size(); ++k)
       set_labels(arrays_of(result_, cell_kinds[k]), std::string(reference), std::move(references_[k]));
     return std::move(result_);
@@ -113,7 +118,8 @@ class MeditReader {
     const char first = keyword.front();
     if (!((first | 0x20) >= 'a' && (first | 0x20) <= 'z'))
       in_.fail("{} is not a section's name (rows and counts do not match); export the file again", in_quotes(keyword));
-    result_.warnings.push_back("Medit section " + in_quotes(keyword) + " is not known and was left out");
+    if (++unknown_sections_ <= max_named_sections)
+      result_.warnings.push_back("Medit section " + in_quotes(keyword) + " is not known and was left out");
     while (!in_.at_end() && (in_.peek().front() | 0x20) < 'a') in_.word("a number");
   }
 
@@ -122,6 +128,7 @@ class MeditReader {
   CellAdder adder_{result_};
   std::set<int> kinds_seen_;
   std::array<std::vector<std::int32_t>, cell_kinds.size()> references_;
+  std::size_t unknown_sections_ = 0;
   int dimension_ = 3;
   bool vertices_seen_ = false;
 };
