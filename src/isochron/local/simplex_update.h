@@ -126,9 +126,11 @@ struct FaceGram {
   ISOCHRON_HD static FaceGram with_product(T l13, T l23, T product) { return {l13 + l23 - T(2) * product, l13, l23}; }
   /// Rounding costs about eps / sin² of the angle at the corner that a face is solved from; here this is too much.
   [[nodiscard]] ISOCHRON_HD bool thin() const { return !(det > T(1.0 / 16) * (f11 * f22)); }
-  /// Half of the determinant's digits are lost in rounding.
+  /// A target as near as a face is wide, beside one that is t times as long as wide, has its height to eps t⁴: the
+  /// weights of a solution are then not to be trusted.
   [[nodiscard]] ISOCHRON_HD bool inexact() const {
-    return !(det * det > std::numeric_limits<T>::epsilon() * (f11 * f22) * (f11 * f22));
+    const T product = f11 * f22;
+    return !(det * det > T(1e4) * std::numeric_limits<T>::epsilon() * product * product);
   }
   /// The determinant is lost in rounding.
   [[nodiscard]] ISOCHRON_HD bool flat() const {

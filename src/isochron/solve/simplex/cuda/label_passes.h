@@ -126,19 +126,23 @@ __device__ bool is_alone(const Mixes& mixes, const UpwindEnds<Ends>* upwind, con
   return true;
 }
 
-/// It shares its neighbour's time and source.
+constexpr unsigned some_adopted = 1, some_left = 2;
+
+/// Vertices that are stuck take the label of a neighbour, as `LabelSpread::adopt` says. `seen` gets what happened.
 template <class View, class T>
-__global__ void adopt_labels(View view, const T* time, const UpwindEnds<View::ends>* upwind, Mixes mixes,
-                             unsigned* changed) {
+__global__ void adopt_labels(View view, const T* time, const UpwindEnds<View::ends>* upwind, Mixes mixes, bool any,
+                             unsigned* seen) {
   const std::size_t v = thread_number();
-  if (v >= view.count || !is_alone(mixes, upwind, time, v)) return;
-  view.each_neighbour(v, [&](std::uint32_t w) {
-    const LabelMix theirs = mixes.load(w);
-    if (theirs.first < 0 || time[w] > time[v]) return false;
-    mixes.store(v, theirs);
-    *changed = 1;
-    return true;
-  });
+  if (v >= view.count || mixes.state(v) != Mixes::stuck || !(time[v] < detail::infinity<T>())) return;
+  bool adopted = false;
+  if (any || is_alone(mixes, upwind, time, v))
+    view.each_neighbour(v, [&](std::uint32_t w) {
+      const LabelMix theirs = mixes.load(w);
+      if (theirs.first < 0 || (!any && time[w] > time[v])) return false;
+      mixes.store(v, theirs);
+      return adopted = true;
+    });
+  atomicOr(seen, adopted ? some_adopted : some_left);
 }
 
 /// Those that were stuck behind others may try again.
@@ -206,14 +210,19 @@ void find_labels(const View& view, const Numbering& numbering, const T* time, st
              time, word.data());
   launch_for(count * 32, detail_passes::find_upwind<View, T>, view, time, word.data(), upwind.data());
   const std::size_t blocks = (count + block_threads - 1) / block_threads;
-  for (unsigned adopted = 1; adopted != 0;) {
+  const auto adopt = [&](bool any) {
+    DeviceValue<unsigned> seen;
+    launch_for(count, detail_passes::adopt_labels<View, T>, view, time, upwind.data(), mixes, any, seen.data());
+    return seen.read();
+  };
+  for (bool again = true; again;) {
     DeviceValue<unsigned long long> ticket;
     launch(detail_passes::mix_labels<View::ends>, blocks < max_blocks ? blocks : max_blocks, block_threads, 0, mixes,
            upwind.data(), order.data(), count, ticket.data());
-    DeviceValue<unsigned> changed;
-    launch_for(count, detail_passes::adopt_labels<View, T>, view, time, upwind.data(), mixes, changed.data());
-    adopted = changed.read();
-    if (adopted != 0) launch_for(count, detail_passes::reopen<View::ends, T>, mixes, upwind.data(), time, count);
+    unsigned seen = adopt(false);
+    if (seen == detail_passes::some_left) seen = adopt(true);
+    again = (seen & detail_passes::some_adopted) != 0;
+    if (again) launch_for(count, detail_passes::reopen<View::ends, T>, mixes, upwind.data(), time, count);
   }
   launch_for(count, detail_passes::user_labels<std::int32_t>, mixes, numbering.to_user.data(), count, result.data());
 }
