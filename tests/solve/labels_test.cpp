@@ -1,6 +1,8 @@
 // Which source was first, beside the line between two regions.
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 #include "isochron/generate.h"
 #include "isochron/solve/common/label_mix.h"
 #include "isochron/solve/common/label_spread.h"
+#include "isochron/solve/grid/by_bands.h"
 #include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "solve/samples.h"
@@ -248,6 +251,11 @@ TEST(Labels, OneThatWaitsMayTakeAndGiveBack) {
   EXPECT_FALSE(spread.adopt(Adopting::any, row));
   spread.finish();
   EXPECT_EQ(label, (std::vector<std::int32_t>{5, 5, 5}));
+}
+
+TEST(Bands, HoldTimesThatNoSchemeShouldGive) {
+  const std::vector<double> times{3, -5, std::numeric_limits<double>::infinity(), 0.5, std::nan("")};
+  EXPECT_EQ(by_bands<double>({0, 1, 2, 3, 4}, times.data(), 1.0), (std::vector<std::uint32_t>{1, 3, 0}));
 }
 
 using DeviceLabels = DeviceCase;

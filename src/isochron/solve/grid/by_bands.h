@@ -8,7 +8,8 @@
 
 namespace isochron {
 
-/// The reached cells of a list by bands of time, in their order inside a band.
+/// The reached cells of a list by bands of time, in their order inside a band. Times below 0, which no scheme should
+/// give, are in the first one.
 template <class T>
 std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, const T* time, T width) {
   constexpr T inf = std::numeric_limits<T>::infinity();
@@ -21,7 +22,7 @@ std::vector<std::uint32_t> by_bands(const std::vector<std::uint32_t>& cells, con
   }
   const double most = static_cast<double>(reached) + 1;  // bands, whatever the times
   const double scale = std::min(1 / static_cast<double>(width), most / std::max(1.0, static_cast<double>(latest)));
-  const auto band_of = [&](T t) { return static_cast<std::size_t>(static_cast<double>(t) * scale); };
+  const auto band_of = [&](T t) { return static_cast<std::size_t>(std::max(0.0, static_cast<double>(t) * scale)); };
   std::vector<std::uint32_t> begin(band_of(latest) + 3, 0), order(reached);
   for (const std::uint32_t x : cells)
     if (time[x] < inf) ++begin[band_of(time[x]) + 2];

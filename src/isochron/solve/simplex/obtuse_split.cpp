@@ -224,13 +224,13 @@ class TetSplitter {
   }
 
   /// Where the metric changes, the face may have to be smaller than it is, so that the paths through the virtual
-  /// tetrahedron are not shorter than those through the elements it stands for; this is seen to at the middles of the
-  /// face and of its edges.
+  /// tetrahedron are not clearly shorter than those through the elements it stands for; this is seen to at the middles
+  /// of the face and of its edges.
   void shrink_face(Cone& c) const {
     const std::array<Vec3d, 3> p = to_corners(c.face);
     const auto squared_path = [&](const Vec3d& d) {
       const double path = path_length(d, c.record);
-      return path * path;
+      return squared_shortcut * path * path;
     };
     for (int i = 0; i < 3; ++i)
       for (int j = i + 1; j < 3; ++j)

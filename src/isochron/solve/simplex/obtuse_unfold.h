@@ -14,6 +14,10 @@ namespace isochron {
 /// Triangles unfolded behind one corner, at most.
 inline constexpr int max_unfolds = 8;
 
+/// A path through a virtual element may be a hundredth shorter than through the elements it stands for, for metrics
+/// that vary smoothly; squared.
+inline constexpr double squared_shortcut = 0.98;
+
 /// Squared lengths a and b of an edge in the metrics on its two sides are alike enough for one virtual element.
 ISOCHRON_HD inline bool alike(double squared_a, double squared_b, double contrast) {
   const double most = contrast * contrast;
@@ -151,8 +155,8 @@ class TriangleUnfolder {
   }
 
   /// The squared length of the edge opposite the corner of a virtual triangle. In one metric it is that of the edge.
-  /// Where the metric changes it may have to be less, so that the paths through the virtual triangle are not shorter
-  /// than those through the triangles it stands for; this is seen to at some places along the edge.
+  /// Where the metric changes it may have to be less, so that the paths through the virtual triangle are not clearly
+  /// shorter than those through the triangles it stands for; this is seen to at some places along the edge.
   [[nodiscard]] ISOCHRON_HD double opposite_length(const Window& w) const {
     const double scale = crossed_[w.crossings - 1].scale;
     double result = squared(w.left, w.right) / (scale * scale);
@@ -164,7 +168,7 @@ class TriangleUnfolder {
       const double path =
           path_length(left * w.left.x + right * w.right.x, left * w.left.y + right * w.right.y, w.crossings);
       const double ends = left * (w.left.path * w.left.path) + right * (w.right.path * w.right.path);
-      result = detail::smaller(result, (ends - path * path) / (left * right));
+      result = detail::smaller(result, (ends - squared_shortcut * path * path) / (left * right));
     }
     return result;
   }
