@@ -197,7 +197,9 @@ int run_connectome(const ConnectomeRequest& request, Console& console) {
   {
     Activity activity(console, "connecting");
     const TensorField field = input.field();
-    connectome = connect_all(domain, regions, request.method.options_for(console, activity.progress()), &field);
+    SolveOptions options = request.method.options_for(console, activity.progress());
+    options.expected_solves = ExpectedSolves::many;
+    connectome = connect_all(domain, regions, options, &field);
   }
   check_interrupted();
   const double connect_seconds = timer.seconds();

@@ -48,6 +48,14 @@ void declare_mask(Command& command, MaskRequest& mask, const std::string& meanin
                  "Which array of a mask that has several; of a mesh, 0 where it does not conduct", into(mask.array));
 }
 
+void declare_backend(Command& command, Backend& backend) {
+  command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
+                 one_of(backend, {{"auto", Backend::automatic},
+                                  {"serial", Backend::serial},
+                                  {"threads", Backend::threads},
+                                  {"cuda", Backend::cuda}}));
+}
+
 void declare_tensor_layout(Command& command, TensorLayout& layout) {
   command.option("--tensor-order", "NAME",
                  "Of 6 components: fsl (xx,xy,xz,yy,yz,zz along FSL's axes), row (the same along world axes), mrtrix, "

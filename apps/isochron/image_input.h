@@ -8,6 +8,7 @@
 
 #include "apps/isochron/arguments.h"
 #include "isochron/io.h"
+#include "isochron/options.h"
 
 namespace isochron::cli {
 
@@ -32,6 +33,9 @@ struct MaskRequest {
   std::filesystem::path file;  ///< empty: there is no mask
   std::string array;
 };
+
+/// --backend of commands that solve on images in this process.
+void declare_backend(Command& command, Backend& backend);
 
 /// --mask and --mask-array; `meaning` is what the mask is for.
 void declare_mask(Command& command, MaskRequest& mask, const std::string& meaning);

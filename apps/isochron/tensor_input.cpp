@@ -90,11 +90,7 @@ void declare_grid_method(Command& command, GridMethod& method) {
   command.group("How it is solved");
   command.option("--scheme", "NAME", "adaptive (default), godunov or lax-friedrichs", into(options.scheme));
   command.option("--order", "N", "1 (default) or 2", one_of(options.order, {{"1", 1}, {"2", 2}}));
-  command.option("--backend", "NAME", "auto, serial, threads, or cuda where there is a GPU",
-                 one_of(options.backend, {{"auto", Backend::automatic},
-                                          {"serial", Backend::serial},
-                                          {"threads", Backend::threads},
-                                          {"cuda", Backend::cuda}}));
+  declare_backend(command, options.backend);
   command.option("--precision", "NAME", "auto (double, on a GPU single), double or single", into(options.precision));
   command.flag("--verify", "Check that every cost fits its neighbours' (exit code 4 if not)", options.verify,
                Keep::yes);

@@ -6,6 +6,7 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
 #include "isochron/error.h"
+#include "isochron/options.h"
 #if defined(ISOCHRON_WITH_VIEWER)
 #include <algorithm>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 #include "apps/viewer/server/http.h"
 #include "apps/viewer/server/temporary_folder.h"
 #include "isochron/core/join_text.h"
+#include "isochron/device.h"
 #include "isochron/io.h"
 #endif
 
@@ -33,6 +35,7 @@ struct ViewRequest {
   int port = 0;
   bool no_browser = false;
   double max_gigabytes = 8;
+  Backend backend = Backend::automatic;
   TensorLayout tensors;
   MaskRequest mask;
   RawRequest images;  // their place alone
@@ -156,7 +159,8 @@ int run_view(const ViewRequest& request, Console& console) {
   viewer::ServerOptions options;
   options.port = request.port;
   options.version = ISOCHRON_VERSION;
-  options.open.threads = console.options.threads;
+  if (request.backend == Backend::cuda) cuda::require_device();  // said before anything is read
+  options.open.compute = {console.options.threads, request.backend};
   options.open.max_bytes = static_cast<std::uintmax_t>(1e9 * std::min(request.max_gigabytes, 1e9));
   options.open.tensor_order = request.tensors.order;
   options.open.tensor_frame = request.tensors.axes();
@@ -208,6 +212,7 @@ void declare_view(Command& root, Console& console) {
                request->no_browser);
   command.option("--max-size", "GB", "Refuse files that have more, unpacked (default 8; a GB is 10^9 bytes)",
                  into_positive(request->max_gigabytes));
+  declare_backend(command, request->backend);
   declare_place(command, request->images.place);
   command.group("Images of tensors");
   declare_tensor_layout(command, request->tensors);

@@ -10,6 +10,7 @@
 #include "isochron/device.h"
 #include "isochron/generate.h"
 #include "isochron/io.h"
+#include "isochron/partition.h"
 
 namespace isochron::bench {
 namespace {
@@ -126,7 +127,7 @@ SolveOptions paper_options(const MethodCase& method) {
   options.backend = method.threads > 1 ? Backend::threads : Backend::serial;
   options.source_init = SourceInit::plain;
   options.unordered = Unordered::run;
-  options.obtuse = ObtuseSplit::none;  // one discretisation for all methods
+  options.obtuse = method.obtuse;
   options.sources = Keep::no;
   options.verify = Keep::yes;
   if (method.gpu) {
@@ -162,6 +163,18 @@ MethodCase gpu_active_list(std::string name, ElementStorage storage) {
 MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains) {
   return gpu_case(std::move(name), Method::domain_decomposition,
                   {.subdomains = subdomains, .subdomain_blocks = blocks});
+}
+
+MethodCase with_split(MethodCase method) {
+  method.name += ", obtuse split";
+  method.obtuse = ObtuseSplit::split;
+  return method;
+}
+
+MethodCase cut_by_curve(MethodCase method) {
+  method.name += ", cut by the curve";
+  method.gpu->partitioner = Partitioner::curve;
+  return method;
 }
 
 template <int Corners>
@@ -261,6 +274,11 @@ void note_gpu(Report& report) {
     report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
                             device->name, device->multiprocessors));
   else report.note(fmt::format("No GPU: {}.", to_text(why.reason.problem())));
+}
+
+void note_partitioner(Report& report) {
+  report.note(has_metis() ? "Patches and subdomains are cut by METIS where a row does not say otherwise."
+                          : "Patches and subdomains are cut by the curve: this build has no METIS.");
 }
 
 double seconds(const Arrival& arrival) { return arrival.solve_seconds; }

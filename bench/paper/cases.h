@@ -51,11 +51,14 @@ struct MethodCase {
   std::string name;
   Method method;
   int threads;
-  std::optional<PaperOptions> gpu;  ///< runs on the GPU, and how
+  std::optional<PaperOptions> gpu;         ///< runs on the GPU, and how
+  ObtuseSplit obtuse = ObtuseSplit::none;  ///< none: one discretisation for all methods
 
   MethodCase(std::string label, Method which, int team, std::optional<PaperOptions> scheme = {})
       : name(std::move(label)), method(which), threads(team), gpu(scheme) {}
 };
+/// The same with virtual elements at obtuse corners.
+MethodCase with_split(MethodCase method);
 SolveOptions paper_options(const MethodCase& method);
 /// The same, with the threads asked for around the GPU and a way to stop.
 SolveOptions solve_options(const MethodCase& method, const BenchOptions& options);
@@ -65,6 +68,10 @@ MethodCase gpu_push();
 MethodCase gpu_patches(std::string name, PatchLayout layout);
 MethodCase gpu_active_list(std::string name, ElementStorage storage);
 MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains);
+/// The same with patches or subdomains cut along a space-filling curve, as in builds without METIS.
+MethodCase cut_by_curve(MethodCase method);
+/// Says below a table what cuts its patches or subdomains.
+void note_partitioner(Report& report);
 
 /// What one solve gave; `valid` only when its residual passed (or it is fast marching run unordered on purpose).
 struct Measured {

@@ -154,7 +154,9 @@ Table volume_table(const BenchOptions& options, PaperNumbers fmm, PaperNumbers f
            {{"tetFIM-ST", Method::fim, 1}, std::move(single)},
            {{"tetFIM-MT", Method::fim, threads}, std::move(multi)},
            {{"banded (ours)", Method::banded, 1}, {}},
-           {{fmt::format("banded, {} threads", threads), Method::banded, threads}, {}}},
+           {{fmt::format("banded, {} threads", threads), Method::banded, threads}, {}},
+           {with_split({"tetFIM-ST", Method::fim, 1}), {}},
+           {with_split({"banded (ours)", Method::banded, 1}), {}}},
           "s",
           seconds};
 }
@@ -185,6 +187,7 @@ struct SpeedTable {
 bool mesh_table(Report report, const std::vector<SpeedTable>& tables, const BenchOptions& options) {
   report.note_on_paper("The paper's computer: i7 965 and GTX 580, without transfers.");
   note_gpu(report);
+  note_partitioner(report);
   for (const int number : {1, 2, 3}) {
     const TetMesh mesh = volume_mesh(number, options.size);
     const Sources sources = middle_source(mesh);
@@ -252,7 +255,9 @@ bool table_003_4_5(const BenchOptions& options) {
                      {{"tetFIM-MT", Method::fim, paper_threads(options)}, {27, 22, 46}},
                      {strips_case(), {0.396, 1.412, 2.694}},
                      {cells_case(), {0.587, 0.939, 1.911}},
-                     {gpu_push(), {}}},
+                     {gpu_push(), {}},
+                     {with_split(cells_case()), {}},
+                     {cut_by_curve(cells_case()), {}}},
                     "s",
                     seconds,
                     1,
@@ -266,7 +271,9 @@ bool table_003_4_6(const BenchOptions& options) {
     return Table{{{{"tetFIM-ST", Method::fim, 1}, std::move(single)},
                   {strips_case(), {}},
                   {cells_case(), std::move(cells)},
-                  {gpu_push(), {}}},
+                  {gpu_push(), {}},
+                  {with_split(cells_case()), {}},
+                  {cut_by_curve(cells_case()), {}}},
                  "s",
                  seconds,
                  1,
@@ -316,7 +323,9 @@ bool table_003_4_8(const BenchOptions& options) {
   table.columns.push_back({strips_case(), {2.372, 2.032}});
   table.columns.push_back({cells_case(), {1.801, 1.538}});
   table.columns.push_back({gpu_push(), {}});
-  table.speed_ups = {{"tetFIM-A-ORS over FMM", 0, 6, {18.1, 25.1}}, {"tetFIM-A-CA over FMM", 0, 7, {23.9, 33.2}}};
+  const std::size_t strips = table.columns.size() - 3, cells = table.columns.size() - 2;
+  table.speed_ups = {{"tetFIM-A-ORS over FMM", 0, strips, {18.1, 25.1}},
+                     {"tetFIM-A-CA over FMM", 0, cells, {23.9, 33.2}}};
   for (const bool lens : {true, false}) {
     LensOptions lens_options;
     BlobsOptions blobs_options;

@@ -29,7 +29,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"003-table-4.8", "Times on the lens and the blobs", bench::table_003_4_8},
       {"003-table-4.9", "Iterations and updates over mesh size", bench::table_003_4_9},
       {"003-section-4.5.2", "Patches on the GPU by size and inner iterations, tetrahedra", bench::section_003_4_5_2},
-      {"001-table-5", "FIM with 6 lengths, 18 products and nothing precomputed per element, CPU and GPU",
+      {"001-table-5", "FIM with coordinates and M, 18 products and 6 lengths per element, CPU and GPU",
        bench::table_001_5},
       {"001-table-6", "Subdomains on the GPU, coarse heart", bench::table_001_6},
       {"001-table-7", "Subdomains on the GPU, fine heart", bench::table_001_7},

@@ -48,6 +48,8 @@ enum class Unordered {
 };
 enum class Reorder { automatic, always, never };
 enum class Keep { no, yes };
+/// How many solves a solver is made for. Many share what it costs to start a GPU, which then pays on smaller images.
+enum class ExpectedSolves { few, many };
 /// The memory that times and sources are left in.
 enum class ResultMemory {
   automatic,  ///< where the arrays of the domain are
@@ -118,9 +120,10 @@ struct SolveOptions {
   ObtuseSplit obtuse = ObtuseSplit::automatic;
   Unordered unordered = Unordered::refuse;
   Reorder reorder = Reorder::automatic;
-  Keep sources = Keep::yes;                   ///< fill Arrival::source
-  Keep weights = Keep::no;                    ///< fill Arrival::upwind
-  Keep verify = Keep::no;                     ///< run the residual pass
+  Keep sources = Keep::yes;  ///< fill Arrival::source
+  Keep weights = Keep::no;   ///< fill Arrival::upwind
+  Keep verify = Keep::no;    ///< run the residual pass
+  ExpectedSolves expected_solves = ExpectedSolves::few;
   double band_width = 0;                      ///< banded and push: in mean edge travel times; 0: tuned
   GridScheme scheme = GridScheme::automatic;  ///< of images
   int order = 1;  ///< of images: 1, or 2: second-order differences where they are smooth (adaptive scheme)

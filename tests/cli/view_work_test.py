@@ -293,6 +293,14 @@ class ViewWork(ViewCase):
         for option in (("--mask", "square.msh"), ("--tensor-order", "fsl"), ("--tensor-frame", "voxel")):
             self.expect(2, "view --no-browser square.msh", *option, words=[option[0], "no file is an image of tensors"])
 
+    def test_the_back_end_is_chosen(self):
+        for backend in ("serial", "threads"):
+            self.start(f"square.msh --threads 2 --backend {backend}")
+            self.assertEqual(self.solve([{"vertex": 0}])[0]["backend"], backend)
+        self.expect(2, "view --no-browser square.msh --backend mpi", words=["--backend", "mpi"])
+        hidden = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}  # the driver shows no device to a process with this
+        self.expect(1, "view --no-browser square.msh --backend cuda", words=["GPU", "--backend threads"], env=hidden)
+
     def test_a_file_of_ten_gigabytes_is_refused_at_once(self):
         with open(self.folder / "large.vtu", "wb") as large:
             large.truncate(10 * 10 ** 9)

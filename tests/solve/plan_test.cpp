@@ -56,6 +56,20 @@ TEST(Plan, LargeMeshesGoToTheGpu) {
   EXPECT_EQ(backend_of(exact, large, roomy), Backend::cuda);
 }
 
+TEST(Plan, ManySolvesBringSmallerImagesToTheGpu) {
+  SolveOptions many;
+  many.expected_solves = ExpectedSolves::many;
+  const std::size_t voxels = backend_thresholds.cuda_voxels_of_many;
+  const auto backend = [&](const SolveOptions& options, std::size_t count, DomainKind kind, const Machine& machine) {
+    return make_plan(options, mesh_of(count, kind), machine).backend;
+  };
+  EXPECT_EQ(backend(many, voxels, DomainKind::image, roomy), Backend::cuda);
+  EXPECT_EQ(backend(many, voxels, DomainKind::image, no_device), Backend::serial);
+  EXPECT_EQ(backend(many, voxels - 1, DomainKind::image, roomy), Backend::serial);
+  EXPECT_EQ(backend({}, voxels, DomainKind::image, roomy), Backend::serial);
+  EXPECT_EQ(backend(many, voxels, DomainKind::tetrahedra, roomy), Backend::serial);
+}
+
 TEST(Plan, WithoutADeviceTheCpuNeedsNoNote) {
   EXPECT_EQ(backend_of({}, large, no_device), Backend::threads);
   EXPECT_EQ(backend_of({}, medium, no_device), Backend::threads);

@@ -21,7 +21,7 @@ using testing::Each;
 using testing::FloatEq;
 using testing::HasSubstr;
 
-std::unique_ptr<Scene> scene_of(Dataset dataset) { return make_mesh_scene(std::move(dataset), "sample.vtu", 1); }
+std::unique_ptr<Scene> scene_of(Dataset dataset) { return make_mesh_scene(std::move(dataset), "sample.vtu", {1}); }
 
 Json from_vertex(std::uint32_t vertex) { return {{"sources", {{{"vertex", vertex}}}}}; }
 

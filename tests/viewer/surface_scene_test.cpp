@@ -42,7 +42,7 @@ const Json ball_level{{"isovalue", 100 - 5 * radius}, {"uniform", 1.5}};
 TEST(SurfaceScene, HistogramCountsEveryValue) {
   VolumeImage image = ball_image();
   image.values[5] = std::numeric_limits<float>::quiet_NaN();
-  const auto scene = make_surface_scene(image, 1);
+  const auto scene = make_surface_scene(image, {1});
   const Unpacked histogram = ask(*scene, "histogram");
   const auto counts = histogram.integers("counts");
   EXPECT_EQ(counts.size(), 256U);
@@ -61,7 +61,7 @@ TEST(SurfaceScene, HistogramCountsEveryValue) {
 
 TEST(SurfaceScene, ValuesComeAsTheyLie) {
   const VolumeImage image = ball_image();
-  const auto scene = make_surface_scene(image, 1);
+  const auto scene = make_surface_scene(image, {1});
   const Unpacked volume = ask(*scene, "volume/values");
   EXPECT_EQ(volume.shape("values"), (std::vector<std::size_t>{25, 26, 24}));
   EXPECT_EQ(volume.floats("values"), image.values);
@@ -86,7 +86,7 @@ class Surfaces : public testing::Test {
 };
 
 TEST_F(Surfaces, ABallIsRoundAndItsParticlesAreSeen) {
-  const auto scene = make_surface_scene(ball_image(), 2);
+  const auto scene = make_surface_scene(ball_image(), {2});
   std::size_t frames = 0, seen = 0;
   const Notify notify = [&](std::string_view event, const Json& data) {
     if (event != "particles") return;
@@ -136,7 +136,7 @@ TEST(SurfaceScene, LabelsAreListedWithTheirVoxels) {
   const Json expected{{{"value", 0}, {"voxels", voxels(0)}},
                       {{"value", 3}, {"voxels", voxels(3)}},
                       {{"value", 7}, {"voxels", voxels(7)}}};
-  const auto labels = [](const VolumeImage& of) { return make_surface_scene(of, 1)->describe()["labels"]; };
+  const auto labels = [](const VolumeImage& of) { return make_surface_scene(of, {1})->describe()["labels"]; };
   EXPECT_EQ(labels(image), expected);
   EXPECT_EQ(labels(ball_image()), nullptr);
   image.values[9] = std::numeric_limits<float>::quiet_NaN();
@@ -151,7 +151,7 @@ TEST(SurfaceScene, LabelsAreListedWithTheirVoxels) {
 
 TEST_F(Surfaces, OneLabelOfAMap) {
   const VolumeImage image = label_image();
-  const auto scene = make_surface_scene(image, 2);
+  const auto scene = make_surface_scene(image, {2});
   const auto voxels = static_cast<double>(std::count(image.values.begin(), image.values.end(), 7.F));
   const TriangleMesh upper = ask(*scene, "surface", {{"label", 7}, {"uniform", 1.5}}).mesh();
   EXPECT_TRUE(surface_topology(upper).closed());
@@ -164,12 +164,12 @@ TEST_F(Surfaces, OneLabelOfAMap) {
   EXPECT_THAT(refused({{"label", 5}}), HasSubstr("3"));  // those that it has are listed
   EXPECT_THAT(refused({{"label", 1.5}}), HasSubstr("whole numbers"));
   EXPECT_THAT(refused({{"label", 3}, {"isovalue", 1}}), HasSubstr("exclude each other"));
-  const auto ball = make_surface_scene(ball_image(), 1);
+  const auto ball = make_surface_scene(ball_image(), {1});
   EXPECT_THAT(refusal(*ball, "surface", {{"label", 3}}), HasSubstr("no label map"));
 }
 
 TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
-  const auto scene = make_surface_scene(ball_image(), 2);
+  const auto scene = make_surface_scene(ball_image(), {2});
   const auto near = [&](const TriangleMesh& mesh, const Vec3d& direction) {
     return std::count_if(mesh.points.begin(), mesh.points.end(),
                          [&](const Vec3d& p) { return dot(p - centre, direction) > 0.9 * radius; });
@@ -183,7 +183,7 @@ TEST_F(Surfaces, ABrushAsksForMoreParticlesThere) {
 }
 
 TEST_F(Surfaces, TheLastMeshCanBeDownloaded) {
-  const auto scene = make_surface_scene(ball_image(), 2);
+  const auto scene = make_surface_scene(ball_image(), {2});
   EXPECT_THAT(refusal(*scene, "export", {{"format", "ply"}}), HasSubstr("no surface yet"));
   const TriangleMesh mesh = ask(*scene, "surface", ball_level).mesh();
   const test::TemporaryFolder folder;
@@ -209,7 +209,7 @@ TEST_F(Surfaces, TheLastMeshCanBeDownloaded) {
 }
 
 TEST_F(Surfaces, SaysWhatIsWrong) {
-  const auto scene = make_surface_scene(ball_image(), 1);
+  const auto scene = make_surface_scene(ball_image(), {1});
   const auto message = [&](const char* field, Json value) {
     try {
       ask(*scene, "surface", with(ball_level, field, std::move(value)));
@@ -237,7 +237,7 @@ TEST_F(Surfaces, SaysWhatIsWrong) {
 }
 
 TEST_F(Surfaces, StopsWhenCancelledInTheMiddle) {
-  const auto scene = make_surface_scene(ball_image(), 1);
+  const auto scene = make_surface_scene(ball_image(), {1});
   Job job("c");
   const Notify notify = [&](std::string_view event, const Json&) {
     if (event == "particles") job.cancel();
@@ -252,7 +252,7 @@ TEST_F(Surfaces, StopsWhenCancelledInTheMiddle) {
 TEST(SurfaceScene, WithoutASurfaceItCanStillBeLookedAt) {
   VolumeImage image = ball_image();
   std::fill(image.values.begin(), image.values.end(), 3.0F);
-  const auto scene = make_surface_scene(std::move(image), 1);
+  const auto scene = make_surface_scene(std::move(image), {1});
   EXPECT_FALSE(scene->describe()["solvable"].get<bool>());
   EXPECT_THAT(scene->describe()["why"].get<std::string>(), HasSubstr("all values are 3,"));
   EXPECT_THROW(ask(*scene, "surface", ball_level), InputError);
@@ -267,7 +267,7 @@ TEST(SurfaceScene, SaysThatThereAreNoNumbers) {
   VolumeImage image = ball_image();
   std::fill(image.values.begin(), image.values.end(), std::numeric_limits<float>::quiet_NaN());
   image.units = "";
-  const auto scene = make_surface_scene(std::move(image), 1);
+  const auto scene = make_surface_scene(std::move(image), {1});
   EXPECT_THAT(scene->describe()["why"].get<std::string>(), HasSubstr("no voxel has a number"));
   EXPECT_TRUE(scene->describe()["warnings"].empty());  // that says it all
   EXPECT_EQ(scene->describe()["units"], "");

@@ -48,7 +48,7 @@ Json ends(double radius = 3) {
 }
 
 TEST(TensorScene, SaysWhatItIs) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   const Json state = scene->describe();
   EXPECT_EQ(state["kind"], "tensors");
   EXPECT_EQ(state["shape"], Json({28, 26, 9}));
@@ -60,7 +60,7 @@ TEST(TensorScene, SaysWhatItIs) {
 
 TEST(TensorScene, VolumesHaveTheAnisotropyAndItsColours) {
   const TensorImage image = ring_image();
-  const auto scene = make_tensor_scene(image, 1);
+  const auto scene = make_tensor_scene(image, {1});
   const Unpacked fa = ask(*scene, "volume/fa"), direction = ask(*scene, "volume/direction");
   EXPECT_EQ(fa.shape("values"), (std::vector<std::size_t>{9, 26, 28}));
   EXPECT_EQ(direction.shape("values"), (std::vector<std::size_t>{9, 26, 28, 3}));
@@ -80,7 +80,7 @@ TEST(TensorScene, VolumesHaveTheAnisotropyAndItsColours) {
 
 TEST(TensorScene, PathwayFollowsTheFibres) {
   const TensorImage image = ring_image();
-  const auto scene = make_tensor_scene(image, 2);
+  const auto scene = make_tensor_scene(image, {2});
   const Unpacked found = ask(*scene, "connect", ends());
   const auto path = found.points("path");
   ASSERT_GT(path.size(), 5U);
@@ -117,7 +117,7 @@ TEST(TensorScene, PathwayFollowsTheFibres) {
 }
 
 TEST(TensorScene, SlidersChangeWhatIsFound) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   const auto found = [&](double alpha, double epsilon) {
     return ask(*scene, "connect", with(with(ends(), "alpha", alpha), "epsilon", epsilon)).meta();
   };
@@ -131,7 +131,7 @@ TEST(TensorScene, SlidersChangeWhatIsFound) {
 }
 
 TEST(TensorScene, GlyphsFillThePathway) {
-  const auto scene = make_tensor_scene(ring_image(), 2);
+  const auto scene = make_tensor_scene(ring_image(), {2});
   const Unpacked found = ask(*scene, "connect", ends());
   const auto voxels = found.meta()["voxels"].get<std::size_t>();
   const Unpacked all = ask(*scene, "glyphs", {{"name", "ring"}});
@@ -145,7 +145,7 @@ TEST(TensorScene, GlyphsFillThePathway) {
 }
 
 TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   Json other = ends();
   other["name"] = "second";
   other["to"]["point"] = {-14, 0, 0};
@@ -165,7 +165,7 @@ TEST(TensorScene, PathwaysBelongToTheirClientAndName) {
 
 TEST(TensorScene, PathwaysCanBeDownloaded) {
   const TensorImage image = ring_image();
-  const auto scene = make_tensor_scene(image, 1);
+  const auto scene = make_tensor_scene(image, {1});
   EXPECT_THAT(refusal(*scene, "export", {{"name", "ring"}, {"format", "tck"}}), HasSubstr("no pathway 'ring'"));
   const Unpacked found = ask(*scene, "connect", ends());
   const auto path = found.points("path");
@@ -203,7 +203,7 @@ TEST(TensorScene, PathwaysCanBeDownloaded) {
 }
 
 TEST(TensorScene, FilesHavePlainNames) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   const Json body = with(ends(), "name", "../left \"tract\" 1");
   ask(*scene, "connect", body);
   const Reply reply = reply_of(*scene, "export", {{"name", body["name"]}, {"format", "tck"}});
@@ -211,7 +211,7 @@ TEST(TensorScene, FilesHavePlainNames) {
 }
 
 TEST(TensorScene, SaysWhatIsWrong) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   const auto message = [&](const char* field, Json value) {
     return refusal(*scene, "connect", with(ends(), field, std::move(value)));
   };
@@ -237,7 +237,7 @@ TEST(TensorScene, SaysWhatIsWrong) {
 }
 
 TEST(TensorScene, StopsWhenCancelled) {
-  const auto scene = make_tensor_scene(ring_image(), 1);
+  const auto scene = make_tensor_scene(ring_image(), {1});
   Job job("c");
   job.cancel();
   EXPECT_THROW(scene->handle({"connect", ends()}, job, {}), Cancelled);
@@ -249,7 +249,7 @@ TEST(TensorScene, StopsWhenCancelled) {
 TEST(TensorScene, RefusesWhatAreNoDiffusionTensors) {
   TensorImage image = ring_image();
   for (SymTensor3d& tensor : image.tensors) tensor = SymTensor3d::identity(-1);
-  EXPECT_THROW(make_tensor_scene(std::move(image), 1), InputError);
+  EXPECT_THROW(make_tensor_scene(std::move(image), {1}), InputError);
 }
 
 // Picks on a real brain, from one side to the other; the first one prepares the solver.
@@ -259,7 +259,7 @@ TEST(TensorScene, RealBrainAnswersAtOnceSlow) {
   Image file = read_image(*folder / "dti" / "tensor_mrtrix.nii.gz");
   TensorImage image{file.grid, {}, mask_of(read_image(*folder / "dti" / "mask.nii.gz"), file.grid, "mask"), {}};
   image.tensors = image_tensors(std::move(file), TensorOrder::mrtrix, TensorFrame::world, "tensors");
-  const auto scene = make_tensor_scene(std::move(image), 2);
+  const auto scene = make_tensor_scene(std::move(image), {2});
   double quickest = 1e9;
   for (int pick = 0; pick < 5; ++pick) {
     const Timer timer;

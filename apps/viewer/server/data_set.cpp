@@ -82,7 +82,7 @@ std::unique_ptr<Scene> open_tensors(Image image, const fs::path& path, const Ope
         mask_of(read_image_beside(options.mask, image.grid), image.grid, options.mask.string(), options.mask_array);
   tensors.tensors = image_tensors(std::move(image), options.tensor_order, options.tensor_frame, name);
   try {
-    return make_tensor_scene(std::move(tensors), options.threads);
+    return make_tensor_scene(std::move(tensors), options.compute);
   } catch (const InputError& error) {
     throw InputError(error.detail(), name);
   }
@@ -94,7 +94,7 @@ std::unique_ptr<Scene> open_volume(Image image, const fs::path& path, const Open
                      units_of(path)};
   for (std::size_t v = 0; v < volume.values.size(); ++v) volume.values[v] = static_cast<float>(array.at(v));
   image.data = {};
-  return make_surface_scene(std::move(volume), options.threads);
+  return make_surface_scene(std::move(volume), options.compute);
 }
 
 /// Diffusion tensors when a voxel has 6, 7 or 9 values, a volume when it has one.
@@ -115,7 +115,7 @@ std::unique_ptr<Scene> open_scene(const fs::path& path, const OpenOptions& optio
   const UnpackLimit limit(options.max_bytes);
   try {
     if (is_image_file(path) && !is_mesh_file(path)) return open_image_scene(path, options);
-    return make_mesh_scene(read_dataset(path), path, options.threads);
+    return make_mesh_scene(read_dataset(path), path, options.compute);
   } catch (const UnpackedTooLarge&) {
     refuse_size(path, "unpacks to more", options.max_bytes);
   }

@@ -12,6 +12,7 @@
 
 #include "apps/viewer/server/jobs.h"
 #include "apps/viewer/server/scene.h"
+#include "apps/viewer/server/scenes.h"
 #include "isochron/dataset.h"
 #include "isochron/image.h"
 #include "isochron/io.h"
@@ -19,7 +20,7 @@
 namespace isochron::viewer {
 
 struct OpenOptions {
-  int threads = 0;                            ///< 0: all cores
+  ComputeOptions compute{};
   std::uintmax_t max_bytes = 8'000'000'000;   ///< of a file, once it is unpacked
   ImagePlace place{};                         ///< of images whose files do not say it
   std::optional<TensorOrder> tensor_order{};  ///< of images with tensors; else what the file says

@@ -93,11 +93,11 @@ void add_level_lines(Pack& pack, const Dataset& lines) {
 template <int Corners>
 class MeshScene final : public Scene {
  public:
-  MeshScene(Dataset&& file, const std::filesystem::path& path, int threads)
+  MeshScene(Dataset&& file, const std::filesystem::path& path, const ComputeOptions& compute)
       : file_(std::move(file)),
         drawn_(draw_mesh(file_)),
         path_(path),
-        threads_(threads),
+        compute_(compute),
         bounds_(bounds_of(file_.points)) {
     why_not_ = why_not_solvable(file_, bounds_);
     std::vector<std::string> warnings = file_.warnings;
@@ -221,7 +221,9 @@ class MeshScene final : public Scene {
         metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
     if (prepared_.size() < max_solvers) {
       SolveOptions options;
-      options.threads = threads_;
+      options.threads = compute_.threads;
+      options.backend = compute_.backend;
+      options.expected_solves = ExpectedSolves::many;
       options.progress.cancel = &stop_;
       options.progress.report = [this](double fraction) {
         if (report_) report_(fraction);
@@ -265,7 +267,8 @@ class MeshScene final : public Scene {
   }
 
   void put_on_mesh(Sources& sources) {
-    if (!locator_ && !sources.points.empty()) locator_ = std::make_unique<PointLocator<Corners>>(mesh_, threads_);
+    if (!locator_ && !sources.points.empty())
+      locator_ = std::make_unique<PointLocator<Corners>>(mesh_, compute_.threads);
     std::vector<std::size_t> off;
     std::string why;
     for (std::size_t i = 0; i < sources.points.size(); ++i) {
@@ -443,7 +446,7 @@ class MeshScene final : public Scene {
   Mesh mesh_;
   DrawnMesh drawn_;
   std::filesystem::path path_;
-  int threads_;
+  ComputeOptions compute_;
   Box bounds_;
   std::string why_not_;
   Json description_;
@@ -457,9 +460,10 @@ class MeshScene final : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path, int threads) {
-  if (file.tets.cells.empty()) return std::make_unique<MeshScene<3>>(std::move(file), path, threads);
-  return std::make_unique<MeshScene<4>>(std::move(file), path, threads);
+std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path,
+                                       const ComputeOptions& compute) {
+  if (file.tets.cells.empty()) return std::make_unique<MeshScene<3>>(std::move(file), path, compute);
+  return std::make_unique<MeshScene<4>>(std::move(file), path, compute);
 }
 
 }  // namespace isochron::viewer

@@ -1,5 +1,5 @@
 // The kinds of data sets: meshes, volumes, and images of diffusion tensors. docs/reference/viewer-api.md lists what
-// each answers. `threads`: 0 for all cores.
+// each answers.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "apps/viewer/server/scene.h"
 #include "isochron/dataset.h"
 #include "isochron/image.h"
+#include "isochron/options.h"
 
 namespace isochron {
 struct ExtractedSurface;
@@ -18,9 +19,16 @@ struct ExtractedSurface;
 
 namespace isochron::viewer {
 
+/// What a scene computes on.
+struct ComputeOptions {
+  int threads = 0;  ///< 0: all cores
+  Backend backend = Backend::automatic;
+};
+
 /// The scene of a file with triangles or tetrahedra (solved on the latter where there are both), or with lines or
 /// points alone, which can be looked at. A solver is prepared once; times, isochrones, paths and cuts are on request.
-std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path, int threads);
+std::unique_ptr<Scene> make_mesh_scene(Dataset&& file, const std::filesystem::path& path,
+                                       const ComputeOptions& compute);
 
 /// An image of one value a voxel.
 struct VolumeImage {
@@ -32,7 +40,7 @@ struct VolumeImage {
 };
 
 /// Surfaces around an isovalue or a label; while one is made, surface/particles shows where its particles are.
-std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads);
+std::unique_ptr<Scene> make_surface_scene(VolumeImage image, const ComputeOptions& compute);
 
 /// What the user should know about a surface, a line each: its own notes, and whether its particles had not settled.
 std::vector<std::string> surface_notes(const ExtractedSurface& made);
@@ -49,6 +57,6 @@ struct TensorImage {
 
 /// Anisotropy to look at, and pathways between two picked regions (paper 004), which are kept by client and name.
 /// Throws InputError when the tensors cannot be diffusion tensors.
-std::unique_ptr<Scene> make_tensor_scene(TensorImage image, int threads);
+std::unique_ptr<Scene> make_tensor_scene(TensorImage image, const ComputeOptions& compute);
 
 }  // namespace isochron::viewer

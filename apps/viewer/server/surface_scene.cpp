@@ -215,13 +215,14 @@ Json quality_of(const ShapeStatistics& shape) {
 
 class SurfaceScene final : public Scene {
  public:
-  SurfaceScene(VolumeImage image, int threads)
+  SurfaceScene(VolumeImage image, const ComputeOptions& compute)
       : grid_(image.grid),
         values_(std::move(image.values)),
         name_(std::move(image.name)),
         units_(std::move(image.units)),
         histogram_(values_),
-        threads_(threads > 0 ? threads : hardware_threads()) {
+        threads_(compute.threads > 0 ? compute.threads : hardware_threads()),
+        backend_(compute.backend) {
     why_not_ = why_no_surface(grid_, histogram_);
     description_ = describe_image(grid_, "volume", units_);
     description_["arrays"] = {{{"name", "values"},
@@ -299,6 +300,7 @@ class SurfaceScene final : public Scene {
     object_.reset();
     FieldOptions options;
     options.threads = threads_;
+    options.backend = backend_;
     options.inside = level.inside;
     object_ = Object{level, level.label ? from_labels(grid_, as_labels(values_), {*level.label}, options, progress)
                                         : from_isovalue(grid_, values_, level.isovalue, options, progress)};
@@ -325,6 +327,7 @@ class SurfaceScene final : public Scene {
       });
     };
     options.threads = threads_;
+    options.backend = backend_;
     options.max_particles = max_particles;
     options.begin_stage = stage;
     const ImplicitSurface& object = object_of(level, stage("distances"));
@@ -394,6 +397,7 @@ class SurfaceScene final : public Scene {
   std::string name_, units_;
   Histogram histogram_;
   int threads_;
+  Backend backend_;
   std::optional<Object> object_;
   Json description_;
   std::string why_not_;
@@ -414,8 +418,8 @@ std::vector<std::string> surface_notes(const ExtractedSurface& made) {
   return notes;
 }
 
-std::unique_ptr<Scene> make_surface_scene(VolumeImage image, int threads) {
-  return std::make_unique<SurfaceScene>(std::move(image), threads);
+std::unique_ptr<Scene> make_surface_scene(VolumeImage image, const ComputeOptions& compute) {
+  return std::make_unique<SurfaceScene>(std::move(image), compute);
 }
 
 }  // namespace isochron::viewer

@@ -120,13 +120,14 @@ void add_path(Pack& pack, const Path& path, const PathStatistics& statistics, do
 
 class TensorScene final : public Scene {
  public:
-  TensorScene(TensorImage image, int threads)
+  TensorScene(TensorImage image, const ComputeOptions& compute)
       : grid_(image.grid),
         name_(std::move(image.name)),
         units_(std::move(image.units)),
         tensors_(std::move(image.tensors)),
         usable_(std::move(image.mask)),
-        threads_(threads > 0 ? threads : hardware_threads()) {
+        threads_(compute.threads > 0 ? compute.threads : hardware_threads()),
+        backend_(compute.backend) {
     DiffusionMetricOptions options;
     options.threads = threads_;
     DiffusionMetric metric = diffusion_metric(tensors_, usable_, options);
@@ -182,6 +183,8 @@ class TensorScene final : public Scene {
     fresh->metric = diffusion_metric(tensors_, usable_, metric);
     SolveOptions options;
     options.threads = threads_;
+    options.backend = backend_;
+    options.expected_solves = ExpectedSolves::many;
     options.progress = {[this](double fraction) {
                           if (report_) report_(fraction);
                         },
@@ -394,6 +397,7 @@ class TensorScene final : public Scene {
   std::vector<SymTensor3d> tensors_;
   std::vector<std::uint8_t> usable_;
   int threads_;
+  Backend backend_;
   std::vector<std::unique_ptr<Prepared>> prepared_;
   std::vector<std::unique_ptr<Pathway>> pathways_;
   std::uint64_t clock_ = 0;
@@ -404,8 +408,8 @@ class TensorScene final : public Scene {
 
 }  // namespace
 
-std::unique_ptr<Scene> make_tensor_scene(TensorImage image, int threads) {
-  return std::make_unique<TensorScene>(std::move(image), threads);
+std::unique_ptr<Scene> make_tensor_scene(TensorImage image, const ComputeOptions& compute) {
+  return std::make_unique<TensorScene>(std::move(image), compute);
 }
 
 }  // namespace isochron::viewer

@@ -42,11 +42,17 @@ Wanted wanted_of(const SolveOptions& options, const DomainFacts& domain, Hardwar
   return wanted;
 }
 
+std::size_t elements_worth_a_gpu(const SolveOptions& options, DomainKind kind) {
+  return kind == DomainKind::image && options.expected_solves == ExpectedSolves::many
+             ? backend_thresholds.cuda_voxels_of_many
+             : backend_thresholds.cuda_elements;
+}
+
 /// What `automatic` stands for: the GPU when there is one with enough memory, the domain is worth it and the method on
 /// it is our own, else the CPU.
 Choice choose_automatic(const SolveOptions& options, const DomainFacts& domain, const Machine& machine) {
   Choice cpu{on_cpu(domain.elements)};
-  if (options.method != Method::automatic || domain.elements < backend_thresholds.cuda_elements) return cpu;
+  if (options.method != Method::automatic || domain.elements < elements_worth_a_gpu(options, domain.kind)) return cpu;
   const Capability* row = find_capability(wanted_of(options, domain, Hardware::gpu));
   if (row == nullptr || (domain.kind == DomainKind::image && row->method != Method::push)) return cpu;
   const std::optional<std::size_t> free = machine.free_device_bytes();
