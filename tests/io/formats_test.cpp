@@ -386,6 +386,36 @@ TEST(Numbers, ThatDoNotFitAreRefused) {
   refused("a.off", "OFF\n3 1 0\n0 0 0\n1e999 0 0\n0 1 0\n3 0 1 2\n", "'1e999'");
 }
 
+TEST(Formats, MoreThanIsAnnouncedIsRefused) {
+  TemporaryFolder folder;
+  const auto refused = [&](const std::string& name, const std::string& content, const std::string& words) {
+    const fs::path path = folder.file(name, content);
+    EXPECT_THAT(input_error(path, [&] { is_image_file(path) ? void(read_image(path)) : void(read_dataset(path)); }),
+                HasSubstr(words));
+  };
+  const std::string triangle = "0 0 0\n1 0 0\n0 1 0\n", square = triangle + "1 1 0\n";
+  refused("a.off", "OFF\n4 1 0\n" + square + "3 0 1 2\n3 1 2 3\n", "line 8: more follows than the faces");
+  refused("a.ply",
+          "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nelement face "
+          "1\nproperty list uchar int vertex_indices\nend_header\n" +
+              square + "3 0 1 2\n3 1 2 3\n",
+          "more follows than the face rows that are announced (1)");
+  refused("a.nrrd", "NRRD0001\ntype: float\ndimension: 3\nsizes: 2 2 1\nencoding: ascii\n\n1 2 3 4 5\n",
+          "more follows than the values that are announced (4)");
+  const std::string nodes = "0 0 0 0\n1 1 0 0\n2 0 1 0\n", more_nodes = nodes + "3 1 1 0\n";
+  folder.put("a.ele", "1 3 0\n0 0 1 2\n");
+  refused("a.node", "3 3 0 0\n" + more_nodes, "line 5: more follows than the points");
+  folder.put("b.ele", "1 3 0\n0 0 1 2\n1 1 2 3\n");
+  EXPECT_THAT(
+      input_error(folder.path() / "b.ele", [&] { read_dataset(folder.file("b.node", "4 3 0 0\n" + more_nodes)); }),
+      HasSubstr("line 3: more follows than the elements"));
+  folder.put("c.elem", "1\nTr 0 1 2 1\nTr 1 2 3 1\n");
+  EXPECT_THAT(input_error(folder.path() / "c.elem", [&] { read_dataset(folder.file("c.pts", "4\n" + square)); }),
+              HasSubstr("line 3: more follows than the elements"));
+  folder.put("d.elem", "1\nTr 0 1 2 1\n");
+  refused("d.pts", "3\n" + square, "line 5: more follows than the points");
+}
+
 TEST(Names, ThousandsOfEqualOnesGetNumbers) {
   DataArrays arrays;
   for (int i = 0; i < 5000; ++i) add_named(arrays, {"q", 1, Doubles{}}, "x");

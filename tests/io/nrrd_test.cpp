@@ -1,4 +1,6 @@
 // NRRD files as others write them.
+#include <sys/stat.h>
+
 #include "io/image_samples.h"
 
 namespace isochron::test {
@@ -63,6 +65,10 @@ TEST(Nrrd, ValuesInAnotherFile) {
   EXPECT_EQ(value("encoding: gzip\ndata file: c.raw.gz\n"), 23);
   EXPECT_THROW(value("encoding: raw\ndata file: d.raw\n"), InputError);
   EXPECT_THROW(value("encoding: raw\ndata file: LIST\na.raw\n"), InputError);
+  ASSERT_EQ(::mkfifo((folder.path() / "pipe.raw").c_str(), 0600), 0);  // opened, it would wait for a writer
+  const fs::path header = folder.path() / "a.nhdr";
+  EXPECT_THAT(input_error(header, [&] { value("encoding: raw\ndata file: pipe.raw\n"); }),
+              HasSubstr("a device or a pipe"));
   folder.put("a.raw", big.substr(1));
   EXPECT_THROW(value("encoding: raw\ndata file: a.raw\n"), InputError);
 }

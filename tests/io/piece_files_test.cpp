@@ -193,6 +193,15 @@ TEST(MeshPieces, ForeignPiecesMeetWhereTheirVerticesAre) {
   EXPECT_EQ(d.point_data.require("u", "").values, (DataArray::Values{std::vector<double>{0, 1, 2, 3, 4}}));
 }
 
+TEST(MeshPieces, DevicesAreNoPieces) {
+  const TemporaryFolder folder;
+  fs::create_symlink("/dev/zero", folder.path() / "link.vtu");
+  for (const std::string name : {"/dev/zero", "link.vtu"}) {
+    const fs::path path = foreign_index(folder, "<Piece Source=\"" + name + "\" />");
+    EXPECT_THAT(input_error(path, [&] { read_dataset(path); }), HasSubstr("a device or a pipe")) << name;
+  }
+}
+
 TEST(MeshPieces, ForeignGhostCellsAreDropped) {
   const TemporaryFolder folder;
   // The second piece has the first one's tetrahedron once more, as a ghost.

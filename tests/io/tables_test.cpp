@@ -30,7 +30,8 @@ TEST(Vtx, ReadsIds) {
 TEST(Vtx, SaysWhatIsWrong) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of(read_vtx, folder.file("a.vtx", "3\nintra\n5\n0\n")), HasSubstr("ends early"));
-  EXPECT_THAT(error_of(read_vtx, folder.file("b.vtx", "1\nintra\n5\n0\n")), HasSubstr("line 4: more ids"));
+  EXPECT_THAT(error_of(read_vtx, folder.file("b.vtx", "1\nintra\n5\n0\n")),
+              HasSubstr("line 4: more follows than the ids that are announced (1)"));
   EXPECT_THAT(error_of(read_vtx, folder.file("c.vtx", "1\nintra\n-5\n")), HasSubstr("line 3"));
   EXPECT_THAT(error_of(read_vtx, folder.file("d.vtx", "99999999\nintra\n5\n")), HasSubstr("cannot be right"));
   EXPECT_THAT(error_of(read_vtx, folder.path() / "none.vtx"), HasSubstr("no such file"));
@@ -93,6 +94,12 @@ TEST(Points, SaysWhatIsWrong) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of(read_points, folder.file("a.txt", "1 2 3\n1 2\n")), HasSubstr("line 2"));
   EXPECT_THAT(error_of(read_points, folder.file("b.txt", "1 2 3 4 5\n")), HasSubstr("line 1"));
+  for (const std::string number : {"1e999", "-1.5E999", "0x1f", "1.5d0", ".5D-3"})
+    for (const std::string& row :
+         {number + " 2 3", "1 2 " + number, number + " 2 3 4", "1 2 3 " + number, number + " " + number + " " + number})
+      EXPECT_THAT(error_of(read_points, folder.file("n.txt", row + "\n")), HasSubstr(number + "' is no number")) << row;
+  for (const std::string name : {"2nd", "e1", "0xg", "10-20", "1e", "d2", "-"})
+    EXPECT_THAT(read_points(folder.file("o.txt", name + " 1 2 3\n")).names, ElementsAre(name));
   EXPECT_THAT(error_of(read_points, folder.file("f.txt", "1 P1 2 3\n")), HasSubstr("line 1"));
   EXPECT_THAT(error_of(read_points, folder.file("g.txt", "P1 1 2 3 Q\n")), HasSubstr("line 1"));
   EXPECT_THAT(error_of(read_points, folder.file("c.txt", "x y z\nx y z\n")), HasSubstr("line 2"));

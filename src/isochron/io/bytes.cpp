@@ -221,6 +221,10 @@ std::string_view ByteReader::token() {
   return word;
 }
 
+void ByteReader::require_end(std::string_view what, std::size_t count) {
+  if (!token().empty()) fail("more follows than the {} that are announced ({})", what, count);
+}
+
 std::string_view ByteReader::require_token(std::string_view what) {
   const std::string_view word = token();
   if (word.empty()) fail("the file ends where {} should be", what);

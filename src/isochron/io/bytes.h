@@ -103,6 +103,8 @@ class ByteReader {
   /// Throws unless the rest of the file can hold `items` of `min_bytes` each, so that a damaged count allocates
   /// nothing.
   void require_room(std::size_t items, std::size_t min_bytes);
+  /// Throws where a word follows the `count` things that the file announces.
+  void require_end(std::string_view what, std::size_t count);
   /// Takes exactly `bytes` bytes, to nowhere if `to` is null. Throws when the file ends before.
   void read(void* to, std::size_t bytes);
   void skip(std::size_t bytes) { read(nullptr, bytes); }

@@ -123,6 +123,15 @@ void require_file(const std::filesystem::path& path) {
     bad_file(path, "is empty (0 bytes); copy or export it again");
 }
 
+void refuse_special_file(const std::filesystem::path& path, const std::filesystem::path& named_in) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(status))
+    bad_file(named_in, "it names {}, which is a device or a pipe (its data could go on for ever); name a file",
+             path.string());
+}
+
 void refuse_replacing(const std::filesystem::path& path) {
   throw InputError("exists already (it would be replaced); allow that (" + Message(Setting{Option::replace}) +
                        ") or choose another name",

@@ -38,6 +38,9 @@ std::filesystem::path require_companion(const std::filesystem::path& path, std::
 /// Throws InputError unless it is an existing, non-empty file that is not a folder.
 void require_file(const std::filesystem::path& path);
 
+/// Throws InputError where a file that another one names is there and is a device or a pipe: those may never end.
+void refuse_special_file(const std::filesystem::path& path, const std::filesystem::path& named_in);
+
 /// The file that is written under this name: links are followed, also to a file that is not there yet. The names of
 /// streams (`is_stream`) are left as they are. Throws InputError for links in a circle.
 std::filesystem::path follow_links(const std::filesystem::path& path);

@@ -26,6 +26,30 @@ std::string without_quotes(std::string_view word) {
   return std::string(word);
 }
 
+// Whether somebody meant a number: one out of range, in hexadecimal digits, or with Fortran's d before the exponent.
+bool looks_like_number(std::string_view word) {
+  const auto skip = [&](std::string_view of) {
+    const std::size_t begin = word.size();
+    word.remove_prefix(std::min(word.size(), word.find_first_not_of(of)));
+    return begin - word.size();
+  };
+  constexpr std::string_view digits = "0123456789";
+  if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
+  if (word.starts_with("0x") || word.starts_with("0X")) {
+    word.remove_prefix(2);
+    return skip("0123456789abcdefABCDEF") > 0 && word.empty();
+  }
+  std::size_t found = skip(digits);
+  if (word.starts_with('.')) word.remove_prefix(1);
+  found += skip(digits);
+  if (found > 0 && !word.empty() && std::string_view("eEdD").find(word.front()) != std::string_view::npos) {
+    word.remove_prefix(1);
+    if (word.starts_with('+') || word.starts_with('-')) word.remove_prefix(1);
+    if (skip(digits) == 0) return false;
+  }
+  return found > 0 && word.empty();
+}
+
 // Copies of the scanner are cheap, so looking ahead is reading with a copy.
 struct Row {
   std::size_t words = 0;
@@ -33,6 +57,7 @@ struct Row {
   bool starts_with_number = false;
   bool ends_with_number = false;
   std::string first;
+  std::string unreadable;  ///< the first word that was meant as a number and is none that can be read
 };
 Row look_ahead(TextScanner in) {
   Row row;
@@ -44,6 +69,7 @@ Row look_ahead(TextScanner in) {
       row.first = without_quotes(word);
     }
     row.numbers += row.ends_with_number ? 1 : 0;
+    if (!row.ends_with_number && row.unreadable.empty() && looks_like_number(word)) row.unreadable = word;
   }
   return row;
 }
@@ -200,10 +226,7 @@ std::vector<VertexId> read_vtx(const std::filesystem::path& path) {
     v = read_id(in);
     in.skip_rest();
   }
-  if (!in.at_end()) {
-    in.peek();
-    in.fail("more ids than the {} that the first line says; repair the first line", count);
-  }
+  in.require_end("ids", count);
   return result;
 }
 
@@ -239,6 +262,9 @@ NamedPoints read_points(const std::filesystem::path& path) {
   while (!in.at_end()) {
     const Row row = look_ahead(in);
     in.peek();
+    if (!row.unreadable.empty())
+      in.fail("{} is no number that can be read (out of range, or not decimal); write it as 1.5e-3",
+              in_quotes(row.unreadable));
     if (row.numbers == 0 && result.points.empty() && !header_seen) {
       header_seen = true;
       if (row.first == "x" || row.first == "X") of_four_numbers = NamePlace::back;

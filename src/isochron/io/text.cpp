@@ -196,6 +196,12 @@ void TextScanner::truncated(std::string_view what) {
   fail("the file ends early ({} was expected); it is truncated: copy or export it again", what);
 }
 
+void TextScanner::require_end(std::string_view what, std::size_t count) {
+  if (at_end()) return;
+  start_word(what);
+  fail("more follows than the {} that are announced ({}); correct the number, or export the file again", what, count);
+}
+
 void TextScanner::bad_number(std::string_view what, std::string_view expected) const {
   fail("{} is not {} ({} was expected); repair or export the file again", in_quotes(current_word()), expected, what);
 }

@@ -202,6 +202,8 @@ class TextScanner {
     fail_at_word(fmt::format(problem, std::forward<Args>(args)...));
   }
   [[noreturn]] void truncated(std::string_view what);
+  /// Throws InputError where something follows the `count` things that the file announces.
+  void require_end(std::string_view what, std::size_t count);
 
  private:
   enum Class : unsigned char { ordinary, blank, newline, comment };

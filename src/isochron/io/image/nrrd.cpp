@@ -2,6 +2,7 @@
 #include <map>
 
 #include "isochron/image.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
 
@@ -281,14 +282,18 @@ DataArray::Values read_block(ByteReader& reader, const NrrdHeader& h, std::size_
     if (!known_size || skip < 0) reader.fail("the values cannot be counted from the file's end");
   }
   reader.skip(static_cast<std::size_t>(skip));
-  return read_values(reader, h.type, h.encoding, count);
+  DataArray::Values values = read_values(reader, h.type, h.encoding, count);
+  if (h.encoding == Encoding::text) reader.require_end("values", count);
+  return values;
 }
 
 DataArray::Values read_data(ByteReader& header_reader, const NrrdHeader& h, std::size_t count) {
   if (h.data_file.empty()) return read_block(header_reader, h, count, true);
   if (h.data_file.starts_with("LIST") || h.data_file.find('%') != std::string::npos)
     bad_file(header_reader.path(), "the values are in several files; join them in one, for example with unu save");
-  ByteReader values(header_reader.path().parent_path() / h.data_file);
+  const std::filesystem::path file = header_reader.path().parent_path() / h.data_file;
+  refuse_special_file(file, header_reader.path());
+  ByteReader values(file);
   values.require_room(count, min_bytes(h.type, h.encoding));
   return read_block(values, h, count, false);
 }

@@ -37,6 +37,7 @@ void read_pts(const std::filesystem::path& path, Dataset& result) {
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   result.points.resize(in.count("the number of points", 6));
   read_coordinates(in, result.points);
+  in.require_end("points", result.points.size());
 }
 
 void read_elements(const std::filesystem::path& path, std::size_t points, CellSorter& sorter) {
@@ -54,6 +55,7 @@ void read_elements(const std::filesystem::path& path, std::size_t points, CellSo
     if (type.vtk_kind == 0) sorter.leave_out(type.name);
     else sorter.add(type.vtk_kind, std::span(nodes).first(type.corners.size()));
   }
+  in.require_end("elements", regions.size());
   sorter.add_array({"region", 1, std::move(regions)});
 }
 

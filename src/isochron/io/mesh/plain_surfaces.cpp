@@ -270,6 +270,7 @@ Dataset read_off(const std::filesystem::path& path) {
   CellAdder adder(result);
   std::vector<VertexId> face;
   for (std::size_t i = 0; i < faces; ++i) read_off_face(in, points, face, adder);
+  in.require_end("faces", faces);
   return result;
 }
 

@@ -239,6 +239,8 @@ class PlyReading {
         read_cells(element);
       }
     }
+    if (header_.encoding == Encoding::text && !header_.elements.empty())
+      reader_.require_end(header_.elements.back().name + " rows", header_.elements.back().count);
     if (!have_points) bad_file(reader_.path(), "the PLY file has no vertex element; give a file with a mesh in it");
     sort_cells();
     return std::move(dataset_);

@@ -99,6 +99,7 @@ std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
     if (markers) marks.push_back(in.integer<std::int32_t>("a boundary marker"));
     in.skip_rest();
   }
+  in.require_end("points", points);
   columns.store(result.point_data);
   if (markers) set_labels(result.point_data, "boundary_marker", std::move(marks));
   return base;
@@ -115,6 +116,7 @@ void read_cells(TextScanner& in, std::size_t cells, int extra, std::size_t base,
     columns.read_row(in);
     in.skip_rest();
   }
+  in.require_end("elements", cells);
   columns.store(block.data);
   if (extra > 0)
     result.warnings.push_back(fmt::format(

@@ -1,5 +1,6 @@
 #include "isochron/io/pieces/piece_index.h"
 
+#include "isochron/io/file.h"
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -71,6 +72,7 @@ class IndexReader {
     const std::string source = xml_unescaped(event.attribute("Source").value_or(""));
     if (source.empty()) xml_.fail("piece {} has no file", index_.pieces.size());
     index_.pieces.push_back(index_.path.parent_path() / fs::path(source));
+    refuse_special_file(index_.pieces.back(), index_.path);
     if (index_.kind == PieceKind::image) index_.extents.push_back(read_extent(xml_, event, "Extent"));
   }
 
