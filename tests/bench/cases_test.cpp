@@ -10,7 +10,6 @@ namespace TEST_FILE {
 BenchOptions quick() {
   BenchOptions options;
   options.size = BenchSize::quick;
-  options.output = BenchOutput::none;
   return options;
 }
 
