@@ -11,9 +11,9 @@
 namespace isochron::bench {
 namespace {
 
-constexpr double chart_width = 760, chart_height = 440;
+constexpr double chart_width = 760, chart_height = 454;
 /// Where the frame is.
-constexpr struct { double left = 74, right = 500, top = 44, bottom = 380; } box;
+constexpr struct { double left = 74, right = 500, top = 58, bottom = 394; } box;
 constexpr double legend_left = 520, legend_line = 21;
 
 constexpr std::array series_colors{"#1b6ca8", "#c2571a", "#2f8f4e", "#8a4fa3",
@@ -75,7 +75,7 @@ std::string words(double x, double y, std::string_view text, std::string_view an
 /// One of four shapes, so that series differ without their colours too.
 std::string marker(std::size_t series, double x, double y) {
   const char* color = series_colors[series % series_colors.size()];
-  switch (series % 4) {
+  switch ((series + series / series_colors.size()) % 4) {  // a colour that comes again has another shape
     case 0: return fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="4" fill="{}"/>)", x, y, color);
     case 1:
       return fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="7.4" height="7.4" fill="{}"/>)", x - 3.7, y - 3.7,
@@ -90,8 +90,22 @@ std::string stroke_of(std::size_t series, LineStyle style) {
                      style == LineStyle::solid ? "1.8" : "1.3\" stroke-dasharray=\"6 4");
 }
 
+/// Two at most: what is longer is cut at the picture's edge.
+std::vector<std::string> title_lines(const std::string& title) {
+  constexpr std::size_t fits = 78;
+  if (title.size() <= fits) return {title};
+  const std::size_t blank = title.rfind(' ', fits);
+  if (blank == std::string::npos) return {title};
+  return {title.substr(0, blank), title.substr(blank + 1)};
+}
+
 std::string frame(const Chart& chart, const PixelAxis& x, const PixelAxis& y) {
-  std::string svg = words(box.left, 24, chart.title, "start", R"(font-weight="bold")");
+  std::string svg;
+  double line_at = 20;
+  for (const std::string& text : title_lines(chart.title)) {
+    svg += words(box.left, line_at, text, "start", R"(font-weight="bold")");
+    line_at += 18;
+  }
   for (const Tick& tick : x.marks()) {
     svg += line(x(tick.value), box.top, x(tick.value), box.bottom, "#e4e4e4");
     svg += words(x(tick.value), box.bottom + 18, tick.label, "middle");

@@ -94,7 +94,7 @@ class Canvas {
     const double length = norm(normal);
     if (!(length > 0)) return 1;
     const Vec3d facing = (normal.z < 0 ? -1.0 : 1.0) / length * normal;
-    return static_cast<float>(std::clamp(0.35 + 0.65 * dot(facing, {-0.25, 0.35, 0.9}), 0.3, 1.0));
+    return static_cast<float>(std::clamp(0.5 + 0.5 * dot(facing, {-0.25, 0.35, 0.9}), 0.45, 1.0));
   }
 
   std::array<Vec3d, 3> axes_;
@@ -225,7 +225,12 @@ Picture slice_picture(std::string name, std::string caption, std::string label, 
   // Voxels as squares of one value, a little behind triangles between their centres, which have the lines.
   TriangleMesh mesh;
   std::vector<double> at;
-  const double da = grid.spacing(static_cast<int>(a)), db = grid.spacing(static_cast<int>(b));
+  const auto step = [&](std::size_t axis) {  // an axis that runs against the world's is turned round
+    const Vec3d& d = grid.axes[axis];
+    const double largest = std::max({d.x, d.y, d.z, -d.x, -d.y, -d.z});
+    return (std::max({d.x, d.y, d.z}) == largest ? 1 : -1) * grid.spacing(static_cast<int>(axis));
+  };
+  const double da = step(a), db = step(b), behind = -std::abs(da);
   const auto add_quad = [&](const std::array<std::array<double, 4>, 4>& corners) {  // position and value
     const auto first = static_cast<std::uint32_t>(mesh.points.size());
     for (const auto& [x, y, z, value] : corners) {
@@ -240,10 +245,10 @@ Picture slice_picture(std::string name, std::string caption, std::string label, 
       if (!inside(i, j)) continue;
       const double x = da * static_cast<double>(i), y = db * static_cast<double>(j);
       const double v = values[voxel(i, j).index()];
-      add_quad({{{x - da / 2, y - db / 2, -da, v},
-                 {x + da / 2, y - db / 2, -da, v},
-                 {x + da / 2, y + db / 2, -da, v},
-                 {x - da / 2, y + db / 2, -da, v}}});
+      add_quad({{{x - da / 2, y - db / 2, behind, v},
+                 {x + da / 2, y - db / 2, behind, v},
+                 {x + da / 2, y + db / 2, behind, v},
+                 {x - da / 2, y + db / 2, behind, v}}});
       if (i + 1 == columns || j + 1 == rows || !inside(i + 1, j) || !inside(i, j + 1) || !inside(i + 1, j + 1))
         continue;
       add_quad({{{x, y, 0, v},

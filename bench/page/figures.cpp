@@ -167,6 +167,17 @@ double quantile(std::vector<double> values, double share) {
   return *at;
 }
 
+/// The axis of voxels that runs most nearly up and down the world: slices across it show left and right.
+int upward_axis(const ImageGrid& grid) {
+  const auto upward = [&](int axis) {
+    return std::abs(grid.axes[static_cast<std::size_t>(axis)].z) / grid.spacing(axis);
+  };
+  int best = 2;
+  for (const int axis : {1, 0})
+    if (upward(axis) > upward(best)) best = axis;
+  return best;
+}
+
 /// Times on a tensor image, through the middle of an axis.
 void add_example(Report& report, const char* file, const std::string& row, const GridModel& model, int axis,
                  const BenchOptions& options) {
@@ -215,8 +226,9 @@ bool figure_004_2(const BenchOptions& options) {
   }
   for (std::size_t v = 0; v < costs[0].size(); ++v) costs[2].push_back(costs[0][v] + costs[1][v]);
   const Vec3d at = brain.grid.index_of(0.5 * (brain.left + brain.right));
-  const auto slice =
-      static_cast<std::uint32_t>(std::clamp(std::lround(at.z), 0L, static_cast<long>(brain.grid.shape[2]) - 1));
+  const int axis = upward_axis(brain.grid);
+  const auto last = static_cast<long>(brain.grid.shape[static_cast<std::size_t>(axis)]) - 1;
+  const auto slice = static_cast<std::uint32_t>(std::clamp(std::lround(at[axis]), 0L, last));
   constexpr std::array captions{"(a) cost u1", "(b) cost u2", "(c) total cost u1 + u2"};
   for (std::size_t i = 0; i < 3; ++i) {
     FieldView view{.size = 360};
@@ -224,7 +236,7 @@ bool figure_004_2(const BenchOptions& options) {
     view.range = {least, quantile(costs[i], 0.98)};
     report.picture(slice_picture(fmt::format("004-figure-2-{}", "abc"[i]),
                                  fmt::format("{} on the {}, slice {}", captions[i], brain.name, slice), "cost",
-                                 brain.grid, costs[i], brain.metric.usable, {2, slice}, view));
+                                 brain.grid, costs[i], brain.metric.usable, {axis, slice}, view));
   }
   return report.finish(options);
 }

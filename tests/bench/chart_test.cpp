@@ -50,8 +50,8 @@ TEST(Chart, OnlyPowersOfTenHaveLabelsWhenThereAreMany) {
 }
 
 TEST(Chart, LargeAndSmallNumbersHavePowers) {
-  EXPECT_EQ(labels(ticks(Scale::linear, 0, 2.1e6)),
-            (std::vector<std::string>{"0", "5·10⁵", "10⁶", "1.5·10⁶", "2·10⁶"}));
+  EXPECT_EQ(labels(ticks(Scale::linear, 0, 2.5e6)),
+            (std::vector<std::string>{"0", "5·10⁵", "10⁶", "1.5·10⁶", "2·10⁶", "2.5·10⁶"}));
   EXPECT_EQ(ticks(Scale::logarithmic, 1e-5, 1e-4).front().label, "10⁻⁵");
 }
 
