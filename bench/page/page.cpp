@@ -24,6 +24,7 @@ table { border-collapse: collapse; font-size: 13.5px; }
 th, td { padding: 3px 10px; text-align: left; vertical-align: top; border-bottom: 1px solid #e2e2e2; }
 th { background: #f3f5f7; font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
 th.n { text-align: right; } tr.first td { border-top: 1px solid #aaa; } td.ours { background: #eef6ee; }
+td.name { white-space: nowrap; } th { vertical-align: bottom; max-width: 170px; }
 td.remark { color: #555; max-width: 420px; } .bad { color: #b00020; font-weight: 600; }
 p.note, li { margin: 3px 0; color: #444; font-size: 13.5px; } p.data { background: #fdf6e3; padding: 4px 8px; }
 figure svg { display: block; } figure { display: inline-block; margin: 12px 18px 6px 0; vertical-align: top; } figure img { display: block;
@@ -73,13 +74,6 @@ void merge(std::vector<Line>& all, const std::vector<Line>& more) {
   }
 }
 
-/// Our own methods carry "(ours)" in their columns, or are known by the name of their schedule.
-bool is_ours(std::string_view column) {
-  if (column.find("(ours)") != std::string_view::npos) return true;
-  constexpr std::string_view own[] = {"banded", "push", "adaptive", "factored"};
-  return std::any_of(std::begin(own), std::end(own), [&](std::string_view name) { return column.starts_with(name); });
-}
-
 std::string cell(const std::string& content, std::string_view kind) {
   return fmt::format("<td class=\"{}\">{}</td>", kind, content);
 }
@@ -94,7 +88,8 @@ std::string number_cell(const Entry* entry) {
 
 class TableText {
  public:
-  explicit TableText(std::vector<OfRun> runs, bool several) : runs_(std::move(runs)), several_(several) {
+  TableText(const Paper& paper, std::vector<OfRun> runs, bool several)
+      : paper_(paper), runs_(std::move(runs)), several_(several) {
     entries_.resize(runs_.size());
     for (std::size_t i = 0; i < runs_.size(); ++i) merge(lines_, lines_of(*runs_[i].table, entries_[i]));
   }
@@ -105,8 +100,8 @@ class TableText {
     std::string previous;
     for (const Line& line : lines_) {
       const bool first = previous != line.row || &line == &lines_.front();
-      text += fmt::format("<tr{}>", first ? " class=\"first\"" : "") + cell(first ? escaped(line.row) : "", "") +
-              cell(escaped(line.column), "") + numbers(line) + "</tr>\n";
+      text += fmt::format("<tr{}>", first ? " class=\"first\"" : "") + cell(first ? escaped(line.row) : "", "name") +
+              cell(escaped(line.column), "name") + numbers(line) + "</tr>\n";
       previous = line.row;
     }
     return text + "</table></div>\n";
@@ -128,7 +123,7 @@ class TableText {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const auto found = entries_[i].find(line);
       const Entry* entry = found == entries_[i].end() ? nullptr : found->second;
-      const bool own = is_ours(line.column);
+      const bool own = is_ours(paper_, line.row, line.column);
       ours += number_cell(own ? nullptr : entry) + number_cell(own ? entry : nullptr);
       if (entry == nullptr) continue;
       if (!paper) paper = entry->paper;
@@ -142,6 +137,7 @@ class TableText {
            cell(remarks, "remark");
   }
 
+  const Paper& paper_;
   std::vector<OfRun> runs_;
   bool several_;
   std::vector<Entries> entries_;
@@ -247,11 +243,12 @@ class Page {
     if (runs.empty()) return text + note("Not run.", "none");
     for (const OfRun& r : runs)
       if (!r.table->sound()) text += note(failed_text(r), "bad");
-    text += TableText(runs, several_).html();
+    text += TableText(paper, runs, several_).html();
     for (const std::string_view difference : differences_of(paper, bench.name))
       text += note("<b>Data:</b> " + escaped(difference), "note data");
     text += notes(runs);
-    for (const OfRun& r : runs) text += drawings(r);
+    std::set<std::string> drawn;
+    for (const OfRun& r : runs) text += drawings(r, drawn);
     return text;
   }
 
@@ -275,16 +272,19 @@ class Page {
     return text;
   }
 
-  [[nodiscard]] std::string drawings(const OfRun& r) const {
+  /// Those that are not `drawn` yet: where machines agree, one of them is enough.
+  [[nodiscard]] std::string drawings(const OfRun& r, std::set<std::string>& drawn) const {
     const std::string by = several_ ? ", " + escaped(r.run->computer.label) : "";
     std::string text;
     if (const auto chart = chart_of(*r.table))
-      if (const auto svg = svg_of(*chart))
+      if (const auto svg = svg_of(*chart); svg && drawn.insert(*svg).second)
         text += fmt::format("<figure>{}<figcaption>{}{}</figcaption></figure>\n", *svg, escaped(r.table->name), by);
     for (const Picture& p : r.table->pictures)
-      text += fmt::format(
-          "<figure><img alt=\"{0}\" src=\"data:image/png;base64,{1}\">{2}<figcaption>{0}{3}</figcaption></figure>\n",
-          escaped(p.caption), to_base64(p.png), color_bar(p.legend), by);
+      if (drawn.insert(p.png).second)
+        text += fmt::format(
+            "<figure><img alt=\"{0}\" "
+            "src=\"data:image/png;base64,{1}\">{2}<figcaption>{0}{3}</figcaption></figure>\n",
+            escaped(p.caption), to_base64(p.png), color_bar(p.legend), by);
     return text;
   }
 

@@ -26,12 +26,17 @@ struct Paper {
   std::string_view title;
   std::vector<PaperFigure> figures;
   std::vector<DataDifference> differences;
+  /// What rows or columns of the paper's method are called where ours have no mark; empty: ours have one.
+  std::string_view published = {};
 };
 
 const std::vector<Paper>& papers();
 
 /// What is said under one table or figure.
 std::vector<std::string_view> differences_of(const Paper& paper, std::string_view bench);
+
+/// Whether a line of a table holds our own method rather than the paper's, by how its row and column are called.
+bool is_ours(const Paper& paper, std::string_view row, std::string_view column);
 
 /// Seconds that a bench takes on two cores, for the share of the work that is done; a guess for one that is not known.
 double expected_seconds(std::string_view bench, bool quick);

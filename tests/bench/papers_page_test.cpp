@@ -160,6 +160,32 @@ TEST(PapersPage, MachinesHaveColumnsOfTheirOwn) {
   EXPECT_LT(page.find("patchFIM, GPU"), page.find("banded (ours)"));
 }
 
+TEST(PapersPage, PicturesThatAreTheSameStandOnce) {
+  const auto with_picture = [](Color color) {
+    TableResult one = table("001-figure-2", 1);
+    one.pictures = {{"name", "caption", png_of(std::vector<Color>(1, color), 1), {"time", 0, 1, 0}}};
+    return one;
+  };
+  const auto pictures = [&](Color second) {
+    const std::string page =
+        papers_page(std::vector{run("desk", {with_picture({1, 2, 3})}), run("lab", {with_picture(second)})});
+    std::size_t count = 0;
+    for (std::size_t at = page.find("<img"); at != std::string::npos; at = page.find("<img", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(pictures({1, 2, 3}), 1U);
+  EXPECT_EQ(pictures({1, 2, 4}), 2U);
+}
+
+TEST(PapersPage, OwnMethodsAreToldFromThePapers) {
+  EXPECT_TRUE(is_ours(papers()[0], "Mesh 1", "banded, 4 threads"));
+  EXPECT_TRUE(is_ours(papers()[1], "banded, 2 threads", "seconds"));
+  EXPECT_FALSE(is_ours(papers()[0], "Mesh 1", "meshFIM-ST"));
+  ASSERT_EQ(papers()[2].number, "002");
+  EXPECT_TRUE(is_ours(papers()[2], "blobs", "2 threads"));
+  EXPECT_FALSE(is_ours(papers()[2], "blobs", "paper's scheme, 2 threads"));
+}
+
 TEST(PapersPage, FailuresAreShownWithoutNumbers) {
   TableResult bad = table("000-table-3.1", 1);
   bad.entries[0].remark = failed_check;
