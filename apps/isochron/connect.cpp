@@ -147,12 +147,6 @@ void check_path(const Path& path, const TensorRequest& request, const TensorInpu
   warn_about_tensors_at(tensors, "along the path", request.file.string(), console);
 }
 
-void write_text(const OutputFile& file, const std::string& text) {
-  ByteWriter sink(file);
-  sink.print("{}", text);
-  sink.finish();
-}
-
 /// Everything that one run finds.
 struct Connected {
   Connection connection;

@@ -1,5 +1,6 @@
 #include "apps/isochron/report.h"
 #include "isochron/core/join_text.h"
+#include "isochron/io/bytes.h"
 
 namespace isochron::cli {
 
@@ -14,6 +15,12 @@ std::string csv_field(const std::string& text) {
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + '"';
+}
+
+void write_text(const OutputFile& file, const std::string& text) {
+  ByteWriter sink(file);
+  sink.print("{}", text);
+  sink.finish();
 }
 
 std::string json_line(const Json& object) { return object.dump() + "\n"; }

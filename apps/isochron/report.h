@@ -14,6 +14,10 @@
 #include "apps/isochron/values.h"
 #include "isochron/dataset.h"
 
+namespace isochron {
+struct OutputFile;
+}
+
 namespace isochron::cli {
 
 template <class T>
@@ -29,6 +33,9 @@ std::string json_line(const Json& object);
 
 /// A field of a table with commas: in quotes where something in it would confuse who reads it.
 std::string csv_field(const std::string& text);
+
+/// Writes a whole file. Throws RuntimeError.
+void write_text(const OutputFile& file, const std::string& text);
 
 /// How long a step took; `shown` is its name in the text where it is another one.
 struct Step {

@@ -244,11 +244,6 @@ class SmallHeart {
   bool right_ = true;
 };
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[values.size() / 2] + values[(values.size() - 1) / 2]) / 2;
-}
-
 /// In this time several cores together solve one each, if each keeps its speed and they hand work to each other.
 double harmonic_mean(const std::vector<double>& values) {
   double sum = 0;
@@ -438,7 +433,7 @@ bool goals_mpi(const BenchOptions& options) {
   if (weak == whole) measure({"strong", "weak"}, {whole, options.threads, before, beside});
   else measure({"strong"}, {whole, options.threads, before});
   if (communicator->rank() != 0) return true;
-  save(options, "goals-mpi-runs.csv", runs_csv(runs));
+  report.attach("goals-mpi-runs.csv", runs_csv(runs));
   return report.finish(options);
 }
 

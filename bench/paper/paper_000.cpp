@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/page/field_picture.h"
 #include "bench/paper/cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/generate.h"
@@ -214,11 +215,13 @@ bool cost_model_000(const BenchOptions& options) {
 bool figure_000_3_2(const BenchOptions& options) {
   Report report("000-figure-3.2",
                 "Paper 000 Figure 3.2: solver calls over vertices for N smoothing steps of the random speed", options);
+  report.plot({{"vertices"}, {"local solver calls"}, "calls"});
   const bool full = options.size == BenchSize::paper;
   for (const std::size_t n : full ? std::vector<std::size_t>{128, 256, 512, 1024} : std::vector<std::size_t>{16, 32}) {
     const TriangleMesh mesh = generate_square({.n = n, .extent = static_cast<double>(n - 1)});
     const Sources sources = middle_source(mesh);
     const std::string row = fmt::format("{} vertices", mesh.vertex_count());
+    report.at(static_cast<double>(mesh.vertex_count()));
     const auto total = [](const Arrival& a) { return static_cast<double>(a.counters.local_solves); };
     for (const int smoothing : {1, 5, 20, 100}) {
       const Metric metric = random_speed_metric(mesh, smoothing);
@@ -272,6 +275,7 @@ bool figure_000_3_3(const BenchOptions& options) {
   Report report("000-figure-3.3",
                 "Paper 000 Figure 3.3: RMS error over resolution, square with sides of 16; order between rows", options,
                 QuickRun::fewer_meshes);
+  report.plot({{"edge length", Scale::logarithmic}, {"RMS error", Scale::logarithmic}, "error", "slope 1"});
   const bool full = options.size == BenchSize::paper;
   struct Variant {
     const char* name;
@@ -288,6 +292,7 @@ bool figure_000_3_3(const BenchOptions& options) {
        full ? std::vector<std::size_t>{16, 32, 64, 128, 256, 512, 1024} : std::vector<std::size_t>{16, 32}) {
     const TriangleMesh mesh = generate_square({.n = n, .extent = 16});
     const double edge = 16.0 / static_cast<double>(n - 1);
+    report.at(edge);
     for (Variant& variant : variants) {
       TwoSources two;
       two.radius = variant.radius;
@@ -308,6 +313,8 @@ bool figure_000_3_3(const BenchOptions& options) {
         report.add({row, variant.name, {}, {}, "error", failed_check});
         continue;
       }
+      if (n == (full ? 256U : 32U) && variant.exact && variant.radius > 0)
+        report.picture(two_circles_picture(mesh, arrival.times));
       const double error = rms_error(mesh, two, arrival);
       report.add({row, variant.name, {}, error, "error", ""});
       if (variant.previous > 0)

@@ -283,16 +283,18 @@ bool figure_001_8(const BenchOptions& options) {
   const Heart h = paper_heart(options.size == BenchSize::paper ? coarse_tets : quick_tets, hardware_threads());
   report.note(fmt::format("The ventricle has {} tetrahedra.", h.mesh.element_count()));
   const Sources sources = middle_source(h.mesh);
+  report.plot({{"threads"}, {"speed-up"}, "over one thread", "linear"});
   const int most = options.threads > 0 ? options.threads : hardware_threads();
   for (const Method method : {Method::fim, Method::banded}) {
     double one = 0;
     for (int threads = 1; threads <= most; threads = threads < most ? std::min(2 * threads, most) : most + 1) {
       const Measured m = measure(h.mesh, h.metric, sources, {"", method, threads}, options, 3);
       const std::string row = fmt::format("{}, {} threads", name_of(method), threads);
+      report.at(threads, std::string(name_of(method)));
       report.add(entry_of(row, "seconds", {}, m, "s", seconds));
       if (!m.valid) continue;
       if (threads == 1) one = m.arrival.solve_seconds;
-      else report.add({row, "speed-up", {}, one / m.arrival.solve_seconds, "over one thread", ""});
+      report.add({row, "speed-up", {}, one / m.arrival.solve_seconds, "over one thread", ""});
     }
   }
   return report.finish(options);

@@ -4,6 +4,11 @@
 
 namespace isochron {
 
+std::string_view PaperBench::paper_number() const {
+  if (!paper.empty()) return paper;
+  return name.starts_with("00") ? std::string_view(name).substr(0, 3) : std::string_view();
+}
+
 const std::vector<PaperBench>& paper_benches() {
   static const std::vector<PaperBench> benches{
       {"000-table-2.1", "Solver calls per vertex: FMM, two relabellings, FIM", bench::table_000_2_1},
@@ -13,6 +18,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"000-table-3.4", "Solver calls per vertex on four surfaces", bench::table_000_3_4},
       {"000-section-3.3.3", "Patches on the GPU by size and inner iterations, surfaces", bench::section_000_3_3_3},
       {"000-cost-model", "Section 3.3.1: FIM over FMM, predicted from heap sizes and measured", bench::cost_model_000},
+      {"000-figure-3.1", "The sphere and the dragon, with distances on them", bench::figure_000_3_1},
       {"000-figure-3.2", "Solver calls over mesh size for smoother and rougher speeds", bench::figure_000_3_2},
       {"000-figure-3.3", "Error over resolution for circles and points as sources", bench::figure_000_3_3},
       {"002-table-1", "Shapes of the triangles that the particle system makes", bench::table_002_1},
@@ -28,14 +34,20 @@ const std::vector<PaperBench>& paper_benches() {
       {"003-table-4.7", "Set-up for the GPU", bench::table_003_4_7},
       {"003-table-4.8", "Times on the lens and the blobs", bench::table_003_4_8},
       {"003-table-4.9", "Iterations and updates over mesh size", bench::table_003_4_9},
+      {"003-figure-4.2", "Level curves on the cube and the ventricle", bench::figure_003_4_2},
+      {"003-figure-4.3", "Level curves on the lens", bench::figure_003_4_3},
+      {"003-figure-4.4", "Level curves on the blobs", bench::figure_003_4_4},
       {"003-section-4.5.2", "Patches on the GPU by size and inner iterations, tetrahedra", bench::section_003_4_5_2},
       {"001-table-5", "FIM with coordinates and M, 18 products and 6 lengths per element, CPU and GPU",
        bench::table_001_5},
       {"001-table-6", "Subdomains on the GPU, coarse heart", bench::table_001_6},
       {"001-table-7", "Subdomains on the GPU, fine heart", bench::table_001_7},
+      {"001-figure-2", "Arrival time on the ventricle", bench::figure_001_2},
       {"001-figure-8", "Speed-up over threads", bench::figure_001_8},
       {"004-table-1", "Times on tensor images: two schemes by sweeping, ours, and the GPU", bench::table_004_1},
       {"004-anisotropy", "Error over anisotropy for the four schemes on images", bench::anisotropy_004},
+      {"004-figure-2", "Costs from two regions of a brain, and their sum", bench::figure_004_2},
+      {"004-figure-8", "Distance from a seed in the three examples", bench::figure_004_8},
       {"goals-work", "Our aims: local solves per vertex", bench::goals_work},
       {"goals-speed", "Our aims: seconds, set-up and ratios in one run", bench::goals_speed},
       {"goals-accuracy", "Our aims: errors of plain, ball and factored sources", bench::goals_accuracy},
@@ -46,7 +58,8 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-mpi", "Our aims over MPI ranks, under mpirun (scripts/bench_mpi.sh)", bench::goals_mpi},
       {"gpu-goals", "Our aims on the GPU: set-up, transfer, solve and work", bench::gpu_goals},
       {"gpu-grid-goals", "Our aims for images on the GPU: set-up, transfer, solve and work", bench::grid_gpu_goals},
-      {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513},
+      {"gpu-513", "Error order and memory up to the 513^3 cube (805 million tetrahedra) on the GPU", bench::gpu_513,
+       "003"},
       {"tuning-bands", "Work and seconds over the band width", bench::tuning_bands},
       {"tuning-backends", "From what size of mesh on the GPU pays", bench::tuning_backends},
       {"tuning-ranks", "Counts of ranks on clocks of their own: updates, balance, messages", bench::tuning_ranks},

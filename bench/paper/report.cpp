@@ -2,115 +2,123 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include <fmt/format.h>
 
-#include "isochron/error.h"
-
 namespace isochron::bench {
 namespace {
-
-std::string number(std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return "-";
-  if (*value != 0 && std::abs(*value) < 0.01) return fmt::format("{:.3g}", *value);
-  return fmt::format("{:.{}f}", *value, std::abs(*value) < 10 ? 3 : std::abs(*value) < 1000 ? 2 : 0);
-}
 
 std::string ratio(const Entry& entry) {
   if (!entry.paper || !entry.ours || *entry.paper == 0) return "-";
   return fmt::format("{:.3g}", *entry.ours / *entry.paper);
 }
 
-std::string json_number(std::optional<double> value) {
-  return value && std::isfinite(*value) ? fmt::format("{}", *value) : "null";
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return result + '"';
 }
 
-/// Quotes and backslashes do not occur in our labels; commas do.
-std::string quoted(const std::string& text) { return '"' + text + '"'; }
+Series& series_of(Chart& chart, const std::string& name, LineStyle style) {
+  for (Series& series : chart.series)
+    if (series.name == name) return series;
+  return chart.series.emplace_back(Series{name, {}, style});
+}
+
+/// y ~ x^power through a point, as far as the series reach.
+Series guide_of(const Plot& plot, const Chart& chart) {
+  const ChartPoint first = chart.series.front().points.front();
+  double low = first.x, high = first.x;
+  for (const Series& series : chart.series)
+    for (const ChartPoint& p : series.points) low = std::min(low, p.x), high = std::max(high, p.x);
+  Series guide{plot.guide, {}, LineStyle::dashed};
+  for (const double x : {low, high}) guide.points.push_back({x, first.y * std::pow(x / first.x, plot.guide_power)});
+  return guide;
+}
 
 }  // namespace
 
-void save(const BenchOptions& options, const std::string& name, const std::string& text) {
-  if (options.output_folder.empty()) return;
-  std::filesystem::create_directories(options.output_folder);
-  const std::filesystem::path path = options.output_folder / name;
-  std::ofstream file(path);
-  file << text;
-  if (!file.flush()) throw RuntimeError(fmt::format("cannot write {}; choose another --output-folder", path.string()));
+std::string shown_number(std::optional<double> value) {
+  if (!value || !std::isfinite(*value)) return "-";
+  if (*value != 0 && std::abs(*value) < 0.01) return fmt::format("{:.3g}", *value);
+  return fmt::format("{:.{}f}", *value, std::abs(*value) < 10 ? 3 : std::abs(*value) < 1000 ? 2 : 0);
 }
 
 Report::Report(std::string name, std::string title, const BenchOptions& options, QuickRun run)
-    : name_(std::move(name)), title_(std::move(title)), quick_(options.size == BenchSize::quick), run_(run) {
-  if (!quick_) return;
-  title_ += comparable() ? " (quick: only the smallest meshes)" : " (quick: smaller meshes, not comparable)";
+    : progress_(options.progress) {
+  result_.name = std::move(name);
+  result_.title = std::move(title);
+  result_.quick = options.size == BenchSize::quick;
+  result_.comparable = !result_.quick || run == QuickRun::fewer_meshes;
+  if (result_.quick)
+    result_.title += comparable() ? " (quick: only the smallest meshes)" : " (quick: smaller meshes, not comparable)";
 }
 
 void Report::add(Entry entry) {
+  progress_.update(0);
   if (!comparable()) entry.paper.reset();
-  entries_.push_back(std::move(entry));
+  if (place_) entry.point = {place_->series.empty() ? entry.column : place_->series, place_->x};
+  result_.entries.push_back(std::move(entry));
 }
 
-void Report::note(std::string text) { notes_.push_back(std::move(text)); }
+void Report::note(std::string text) { result_.notes.push_back(std::move(text)); }
 
 void Report::note_on_paper(std::string text) {
   if (comparable()) note(std::move(text));
 }
 
-bool Report::sound() const {
-  return std::none_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.remark.failed; });
+bool Report::finish(const BenchOptions& options) const {
+  if (options.take) options.take(result_);
+  return result_.sound();
 }
 
-void Report::print() const {
+bool TableResult::sound() const {
+  return std::none_of(entries.begin(), entries.end(), [](const Entry& e) { return e.remark.failed; });
+}
+
+std::optional<Chart> chart_of(const TableResult& table) {
+  if (!table.plot) return std::nullopt;
+  const Plot& plot = *table.plot;
+  Chart chart{table.title, plot.x, plot.y, {}};
+  for (const Entry& e : table.entries) {
+    if (!e.point || e.unit != plot.unit) continue;
+    if (e.ours) series_of(chart, e.point->series, LineStyle::solid).points.push_back({e.point->x, *e.ours});
+    if (e.paper)
+      series_of(chart, e.point->series + ", paper", LineStyle::dashed).points.push_back({e.point->x, *e.paper});
+  }
+  if (!plot.guide.empty() && !chart.series.empty()) chart.series.push_back(guide_of(plot, chart));
+  return chart;
+}
+
+std::string text_of(const TableResult& table) {
   std::size_t rows = 4, columns = 6;
-  for (const Entry& e : entries_) {
+  for (const Entry& e : table.entries) {
     rows = std::max(rows, e.row.size());
     columns = std::max(columns, e.column.size());
   }
   // Columns of the table: ours alone where there is nothing to compare it with.
   const auto numbers = [&](const std::string& paper, const std::string& ours, const std::string& over) {
-    return comparable() ? fmt::format("{:>10}  {:>10}  {:>10}", paper, ours, over) : fmt::format("{:>10}", ours);
+    return table.comparable ? fmt::format("{:>10}  {:>10}  {:>10}", paper, ours, over) : fmt::format("{:>10}", ours);
   };
-  fmt::print("\n{}\n{:<{}}  {:<{}}  {}\n", title_, "", rows, "", columns, numbers("paper", "ours", "ours/paper"));
+  std::string text = fmt::format("\n{}\n{:<{}}  {:<{}}  {}\n", table.title, "", rows, "", columns,
+                                 numbers("paper", "ours", "ours/paper"));
   std::string previous;
-  for (const Entry& e : entries_) {
-    fmt::print("{:<{}}  {:<{}}  {}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
-               numbers(number(e.paper), number(e.ours), ratio(e)), e.unit, e.remark.text);
+  for (const Entry& e : table.entries) {
+    text += fmt::format("{:<{}}  {:<{}}  {}  {} {}\n", e.row == previous ? "" : e.row, rows, e.column, columns,
+                        numbers(shown_number(e.paper), shown_number(e.ours), ratio(e)), e.unit, e.remark.text);
     previous = e.row;
   }
-  for (const std::string& text : notes_) fmt::print("  {}\n", text);
+  for (const std::string& note : table.notes) text += fmt::format("  {}\n", note);
+  return text;
 }
 
-std::string Report::json() const {
-  std::string text =
-      fmt::format("{{\"name\": \"{}\", \"title\": \"{}\", \"quick\": {}, \"entries\": [", name_, title_, quick_);
-  for (std::size_t i = 0; i < entries_.size(); ++i) {
-    const Entry& e = entries_[i];
-    text += fmt::format(
-        "{}\n  {{\"row\": \"{}\", \"column\": \"{}\", \"paper\": {}, \"ours\": {}, \"unit\": \"{}\", \"remark\": "
-        "\"{}\"}}",
-        i == 0 ? "" : ",", e.row, e.column, json_number(e.paper), json_number(e.ours), e.unit, e.remark.text);
-  }
-  text += "\n], \"notes\": [";
-  for (std::size_t i = 0; i < notes_.size(); ++i) text += fmt::format("{}\n  \"{}\"", i == 0 ? "" : ",", notes_[i]);
-  return text + "\n]}\n";
-}
-
-void Report::write(const BenchOptions& options) const {
+std::string csv_of(const TableResult& table) {
   std::string csv = "row,column,paper,ours,unit,remark,quick\n";
-  for (const Entry& e : entries_)
-    csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column),
-                       e.paper ? fmt::format("{}", *e.paper) : "", e.ours ? fmt::format("{}", *e.ours) : "",
-                       quoted(e.unit), quoted(e.remark.text), quick_);
-  save(options, name_ + ".csv", csv);
-  save(options, name_ + ".json", json());
-}
-
-bool Report::finish(const BenchOptions& options) const {
-  if (options.output == BenchOutput::text) print();
-  if (options.output == BenchOutput::json) fmt::print("{}", json());
-  write(options);
-  return sound();
+  const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
+  for (const Entry& e : table.entries)
+    csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), number(e.paper), number(e.ours),
+                       quoted(e.unit), quoted(e.remark.text), table.quick);
+  return csv;
 }
 
 }  // namespace isochron::bench

@@ -1,4 +1,4 @@
-// Tables that print themselves beside the paper's numbers and write CSV and JSON.
+// What a bench finds: a table beside the paper's numbers, with its chart and pictures, as data.
 #pragma once
 
 #include <optional>
@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/page/chart.h"
 #include "bench/paper/registry.h"
 
 namespace isochron::bench {
@@ -27,6 +28,14 @@ struct Remark {
   friend bool operator==(const Remark&, const Remark&) = default;
 };
 
+/// Where an entry lies in the chart of its table.
+struct EntryPoint {
+  std::string series;
+  double x = 0;
+
+  friend bool operator==(const EntryPoint&, const EntryPoint&) = default;
+};
+
 /// One number of a table: what the paper has, what we measured, and a remark ("unordered", "residual failed").
 struct Entry {
   std::string row;
@@ -35,7 +44,74 @@ struct Entry {
   std::optional<double> ours;  ///< absent when the result did not pass its check, or was not run
   std::string unit;
   Remark remark;
+  std::optional<EntryPoint> point = {};
+
+  friend bool operator==(const Entry&, const Entry&) = default;
 };
+
+/// How a table is drawn as a chart: its entries of one unit over their x.
+struct Plot {
+  Axis x, y;
+  std::string unit;  ///< of the entries that are drawn
+  /// A dashed line y ~ x^power through the first point, to compare slopes with; empty name: none.
+  std::string guide = {};
+  double guide_power = 1;
+
+  friend bool operator==(const Plot&, const Plot&) = default;
+};
+
+/// What the colours of a picture mean.
+struct PictureLegend {
+  std::string label;
+  double low = 0, high = 1;  ///< of the first and the last colour
+  double spacing = 0;        ///< of its lines of equal value; 0: none
+
+  friend bool operator==(const PictureLegend&, const PictureLegend&) = default;
+};
+
+/// A picture of times on a mesh or image.
+struct Picture {
+  std::string name;  ///< of its file, without extension
+  std::string caption;
+  std::string png;  ///< the bytes of the file
+  PictureLegend legend = {};
+
+  friend bool operator==(const Picture&, const Picture&) = default;
+};
+
+/// A file that a bench makes beside its table.
+struct MoreFile {
+  std::string name, text;
+
+  friend bool operator==(const MoreFile&, const MoreFile&) = default;
+};
+
+/// A table, a figure or both.
+struct TableResult {
+  std::string name, title;
+  bool quick = false;
+  bool comparable = true;  ///< the meshes are the paper's
+  std::vector<Entry> entries;
+  std::vector<std::string> notes;
+  std::optional<Plot> plot = {};
+  std::vector<Picture> pictures = {};
+  std::vector<MoreFile> files = {};
+  double seconds = 0;  ///< that the whole bench took; 0: not measured
+
+  /// True when every entry that was run passed its check.
+  [[nodiscard]] bool sound() const;
+  friend bool operator==(const TableResult&, const TableResult&) = default;
+};
+
+/// The chart of a table that has one.
+std::optional<Chart> chart_of(const TableResult& table);
+
+/// A number with as many digits as a reader wants; "-" for none.
+std::string shown_number(std::optional<double> value);
+
+/// For a terminal.
+std::string text_of(const TableResult& table);
+std::string csv_of(const TableResult& table);
 
 /// What a quick run of a table leaves out.
 enum class QuickRun {
@@ -43,35 +119,33 @@ enum class QuickRun {
   fewer_meshes     ///< the small ones of the paper's own meshes: the paper's numbers hold
 };
 
-/// Collects the entries of one table. `print` shows them; `write` puts NAME.csv and NAME.json into the output folder.
+/// Collects what one bench finds and hands it over.
 class Report {
  public:
   Report(std::string name, std::string title, const BenchOptions& options, QuickRun run = QuickRun::smaller_meshes);
 
   /// True when the meshes are the paper's. Otherwise `add` drops the paper's numbers.
-  [[nodiscard]] bool comparable() const { return !quick_ || run_ == QuickRun::fewer_meshes; }
+  [[nodiscard]] bool comparable() const { return result_.comparable; }
+  /// Also shows that the work goes on, and throws Cancelled when it should not.
   void add(Entry entry);
   void note(std::string text);
   /// A note that makes sense beside the paper's numbers only.
   void note_on_paper(std::string text);
-  /// True when every entry that was run passed its check.
-  [[nodiscard]] bool sound() const;
-  void print() const;
-  [[nodiscard]] std::string json() const;
-  void write(const BenchOptions& options) const;
-  /// Prints, writes and gives `sound`.
+  /// The table is also drawn; entries lie at the last `at` before them.
+  void plot(Plot plot) { result_.plot = std::move(plot); }
+  /// The entries that follow lie at this x, in the series of this name (empty: of their column).
+  void at(double x, std::string series = {}) { place_ = {std::move(series), x}; }
+  void picture(Picture picture) { result_.pictures.push_back(std::move(picture)); }
+  void attach(std::string name, std::string text) { result_.files.push_back({std::move(name), std::move(text)}); }
+  [[nodiscard]] const TableResult& result() const { return result_; }
+  /// Hands the result to `options.take`. True when every entry that was run passed its check.
   [[nodiscard]] bool finish(const BenchOptions& options) const;
 
  private:
-  std::string name_, title_;
-  bool quick_;
-  QuickRun run_;
-  std::vector<Entry> entries_;
-  std::vector<std::string> notes_;
+  TableResult result_;
+  Progress progress_;
+  std::optional<EntryPoint> place_;
 };
-
-/// Puts a file into the output folder; nothing when there is none. Throws RuntimeError.
-void save(const BenchOptions& options, const std::string& name, const std::string& text);
 
 /// The remark of an entry whose result failed its check: it has no time.
 inline const Remark failed_check{"residual check FAILED: no number", true};

@@ -95,11 +95,10 @@ std::vector<std::vector<ScaleResult>> study_all(const ScaleStudy& study, const s
   return results;
 }
 
-void write_grid(const std::vector<std::vector<ScaleResult>>& all, const ScaleStudy& study,
-                const BenchOptions& options) {
+void attach_grid(Report& report, const std::vector<std::vector<ScaleResult>>& all, const ScaleStudy& study) {
   std::vector<ScaleResult> flat;
   for (const auto& results : all) flat.insert(flat.end(), results.begin(), results.end());
-  save(options, "scale-grid.csv", results_csv(flat, study));
+  report.attach("scale-grid.csv", results_csv(flat, study));
 }
 
 }  // namespace
@@ -122,7 +121,7 @@ bool scale(const BenchOptions& options) {
     fields.push_back(ventricle_field(quick ? 20000 : 300000, stimulus, threads));
   const auto all = study_all(study, cases_of(fields, options.size), options);
   for (const auto& results : all) add_best(report, results, study);
-  write_grid(all, study, options);
+  attach_grid(report, all, study);
   const Machine& m = study.machine;
   report.note(
       fmt::format("machine: {:.3g} us a vertex, {:.2g} us a message, {:.2g} us flight, {:.3g} GB/s a core, {:.2g} "

@@ -45,6 +45,15 @@ bool figure_001_8(const BenchOptions& options);
 bool table_004_1(const BenchOptions& options);
 bool anisotropy_004(const BenchOptions& options);
 
+// Pictures of meshes and times in the papers.
+bool figure_000_3_1(const BenchOptions& options);
+bool figure_001_2(const BenchOptions& options);
+bool figure_003_4_2(const BenchOptions& options);
+bool figure_003_4_3(const BenchOptions& options);
+bool figure_003_4_4(const BenchOptions& options);
+bool figure_004_2(const BenchOptions& options);
+bool figure_004_8(const BenchOptions& options);
+
 // Our own aims: accuracy, work and speed.
 bool goals_work(const BenchOptions& options);
 bool goals_speed(const BenchOptions& options);

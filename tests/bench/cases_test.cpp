@@ -10,7 +10,6 @@ namespace TEST_FILE {
 BenchOptions quick() {
   BenchOptions options;
   options.size = BenchSize::quick;
-  options.output = BenchOutput::none;
   return options;
 }
 
@@ -69,7 +68,7 @@ TEST(BenchReport, FailuresMakeATableUnsound) {
   const auto sound = [](const Remark& remark) {
     Report report("t", "t", quick());
     report.add({"", "", {}, {}, "s", remark});
-    return report.sound();
+    return report.result().sound();
   };
   EXPECT_TRUE(sound("no GPU"));
   EXPECT_TRUE(sound("not run: the patch is too large"));

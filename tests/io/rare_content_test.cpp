@@ -288,7 +288,9 @@ TEST(NrrdRare, SpacingsTellTheAxesOfSpace) {
     content.replace(content.find("ascii"), 5, encoding);
     EXPECT_EQ(read_image_content("a.nrrd", content).grid.voxel_count(), 8U);
   }
-  const Image vectors = read_image_content("a.nrrd", nrrd("kinds: 3-vector domain\n", "3 2", 2));
+  std::string content = nrrd("kinds: 3-vector domain\n", "3 2", 2);
+  content.replace(content.find(" 7 8"), 4, "");
+  const Image vectors = read_image_content("a.nrrd", content);
   EXPECT_EQ(vectors.data.all().front().components, 3);
 }
 

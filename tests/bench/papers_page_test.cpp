@@ -1,0 +1,248 @@
+// Runs of several machines as JSON, and the page of the papers.
+#include "bench/page/page.h"
+
+#include <fstream>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/page/estimate.h"
+#include "bench/page/papers.h"
+#include "bench/page/png.h"
+#include "isochron/error.h"
+
+namespace isochron::bench {
+namespace TEST_FILE {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TableResult table(const std::string& name, double ours) {
+  TableResult result;
+  result.name = name;
+  result.title = "Title of " + name;
+  result.entries = {{"Mesh 1", "FMM", 5.5, ours, "ms", ""}, {"Mesh 1", "banded (ours)", {}, ours / 4, "ms", "fast"}};
+  result.notes = {"A note."};
+  result.seconds = 1.5;
+  return result;
+}
+
+MachineRun run(const std::string& label, std::vector<TableResult> tables) {
+  return {{label, "some CPU", 2, "", "0.1"}, std::move(tables)};
+}
+
+class PapersJson : public testing::Test {
+ protected:
+  std::filesystem::path write(const std::string& text) {
+    std::ofstream(path_) << text;
+    return path_;
+  }
+  std::string error_of(const std::string& text) {
+    try {
+      read_machine_runs(write(text));
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  ~PapersJson() override { std::filesystem::remove(path_); }
+
+  std::filesystem::path path_ =
+      testing::TempDir() + "papers-" + testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+};
+
+TEST_F(PapersJson, RunsComeBackAsTheyWere) {
+  TableResult full = table("000-figure-3.3", 2);
+  full.quick = true;
+  full.comparable = false;
+  full.entries[0].point = {"FMM", 0.25};
+  full.entries[1].ours.reset();
+  full.entries[1].remark = failed_run("\"quoted\" <text>\n");
+  full.plot = Plot{{"h", Scale::logarithmic}, {"error"}, "ms", "slope 1", 1};
+  full.pictures = {{"name", "caption", png_of(std::vector<Color>(6), 3), {"time", 0, 2.5, 0.5}}};
+  const std::vector<MachineRun> runs{run("desk", {full}), run("cluster", {table("001-table-5", 3)})};
+  EXPECT_EQ(read_machine_runs(write(json_of(runs))), runs);
+}
+
+TEST_F(PapersJson, NumbersThatAreNotFiniteAreMissing) {
+  TableResult one = table("001-table-5", std::numeric_limits<double>::infinity());
+  const auto runs = read_machine_runs(write(json_of(std::vector{run("desk", {one})})));
+  EXPECT_FALSE(runs[0].tables[0].entries[0].ours);
+}
+
+TEST_F(PapersJson, BadFilesAreNamedWithWhatIsWrong) {
+  EXPECT_THAT(error_of("{ not json"), HasSubstr("is no JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("the whole is not an object"));
+  EXPECT_THAT(error_of("{\"tables\": []}"), HasSubstr("has no runs of the papers"));
+  EXPECT_THAT(error_of("{\"isochron_papers\": 99, \"runs\": []}"), HasSubstr("version 99"));
+  EXPECT_THAT(error_of("{\"isochron_papers\": 1}"), HasSubstr("runs is missing"));
+  EXPECT_THAT(error_of("{\"isochron_papers\": 1, \"runs\": 3}"), HasSubstr("runs is not a list"));
+  EXPECT_THAT(error_of("{\"isochron_papers\": 1, \"runs\": [{}]}"), HasSubstr("runs[0].machine is missing"));
+  std::string text = json_of(std::vector{run("desk", {table("001-table-5", 3)})});
+  EXPECT_EQ(error_of(text), "no error");
+  EXPECT_THAT(error_of(text.substr(0, text.size() / 2)), HasSubstr("is no JSON"));
+  text.replace(text.find("\"FMM\""), 5, "12345");
+  EXPECT_THAT(error_of(text), HasSubstr("runs[0].tables[0].entries[0].column is not text"));
+}
+
+TEST_F(PapersJson, APictureHasToBeOne) {
+  TableResult one = table("001-figure-2", 1);
+  one.pictures = {{"name", "caption", "no picture", {}}};
+  EXPECT_THAT(error_of(json_of(std::vector{run("desk", {one})})), HasSubstr("png is not a PNG picture"));
+}
+
+TEST(PapersRuns, EqualLabelsAreNumbered) {
+  std::vector<MachineRun> runs{run("desk", {}), run("desk", {}), run("lab", {}), run("desk", {})};
+  number_labels(runs);
+  EXPECT_EQ(runs[0].computer.label, "desk");
+  EXPECT_EQ(runs[1].computer.label, "desk (2)");
+  EXPECT_EQ(runs[2].computer.label, "lab");
+  EXPECT_EQ(runs[3].computer.label, "desk (3)");
+}
+
+TEST(PapersPage, HasEveryTableOfThePapersAndNoneOfOurs) {
+  const std::vector<MachineRun> runs{run("desk", {table("000-table-3.1", 7)})};
+  const std::string page = papers_page(runs);
+  for (const PaperBench& bench : paper_benches())
+    EXPECT_EQ(page.find("<h3 id=\"" + bench.name + "\"") != std::string::npos, !bench.paper_number().empty())
+        << bench.name;
+  for (const Paper& paper : papers())
+    for (const PaperFigure& figure : paper.figures) EXPECT_THAT(page, HasSubstr(escaped(figure.shows)));
+}
+
+TEST(PapersPage, NamesOfFiguresAndDataAreOnesThatTheRegistryHas) {
+  for (const Paper& paper : papers()) {
+    for (const PaperFigure& figure : paper.figures) {
+      const bool known = std::any_of(paper_benches().begin(), paper_benches().end(),
+                                     [&](const PaperBench& b) { return b.name == figure.bench; });
+      EXPECT_EQ(known, figure.why_not.empty()) << figure.bench << ": drawn, or the reason why not";
+    }
+  }
+}
+
+TEST(PapersPage, StandsAlone) {
+  TableResult one = table("001-figure-2", 1);
+  one.pictures = {{"name", "caption", png_of(std::vector<Color>(1), 1), {"time", 0, 1, 0}}};
+  const std::string page = papers_page(std::vector{run("desk", {one})});
+  EXPECT_THAT(page, HasSubstr("src=\"data:image/png;base64,iVBOR"));
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, Not(HasSubstr("<link")));
+  EXPECT_THAT(page, Not(HasSubstr("src=\"http")));
+  EXPECT_THAT(page, Not(HasSubstr("url(")));
+}
+
+TEST(PapersPage, TextOfRunsIsEscaped) {
+  TableResult one = table("000-table-3.1", 1);
+  one.title = "<script>title";
+  one.entries[0] = {"<script>row", "<script>column", 1, 2, "<script>unit", "<script>remark"};
+  one.notes = {"<script>note"};
+  one.pictures = {{"name", "\"><script>caption", png_of(std::vector<Color>(1), 1), {"<script>label", 0, 1, 0}}};
+  MachineRun other = run("<script>label", {one});
+  other.computer.cpu = other.computer.gpu = other.computer.version = "<script>";
+  const std::string page = papers_page(std::vector{run("desk", {one}), other});
+  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;remark"));
+}
+
+TEST(PapersPage, MachinesHaveColumnsOfTheirOwn) {
+  TableResult more = table("000-table-3.1", 123456);
+  more.entries.insert(more.entries.begin() + 1, {"Mesh 1", "patchFIM, GPU", 2, 0.25, "ms", ""});
+  const std::string page = papers_page(std::vector{run("desk", {table("000-table-3.1", 7.125)}), run("lab", {more})});
+  EXPECT_THAT(page, HasSubstr("ours<br>desk"));
+  EXPECT_THAT(page, HasSubstr("ours<br>lab"));
+  const auto paper = page.find(">5.500<"), desk = page.find(">7.125<"), lab = page.find(">123456<");
+  ASSERT_NE(paper, std::string::npos);
+  EXPECT_LT(paper, desk);
+  EXPECT_LT(desk, lab);
+  EXPECT_LT(lab, page.find("patchFIM, GPU"));
+  EXPECT_LT(page.find("patchFIM, GPU"), page.find("banded (ours)"));
+}
+
+TEST(PapersPage, PicturesThatAreTheSameStandOnce) {
+  const auto with_picture = [](Color color) {
+    TableResult one = table("001-figure-2", 1);
+    one.pictures = {{"name", "caption", png_of(std::vector<Color>(1, color), 1), {"time", 0, 1, 0}}};
+    return one;
+  };
+  const auto pictures = [&](Color second) {
+    const std::string page =
+        papers_page(std::vector{run("desk", {with_picture({1, 2, 3})}), run("lab", {with_picture(second)})});
+    std::size_t count = 0;
+    for (std::size_t at = page.find("<img"); at != std::string::npos; at = page.find("<img", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(pictures({1, 2, 3}), 1U);
+  EXPECT_EQ(pictures({1, 2, 4}), 2U);
+}
+
+TEST(PapersPage, OwnMethodsAreToldFromThePapers) {
+  EXPECT_TRUE(is_ours(papers()[0], "Mesh 1", "banded, 4 threads"));
+  EXPECT_TRUE(is_ours(papers()[1], "banded, 2 threads", "seconds"));
+  EXPECT_FALSE(is_ours(papers()[0], "Mesh 1", "meshFIM-ST"));
+  ASSERT_EQ(papers()[2].number, "002");
+  EXPECT_TRUE(is_ours(papers()[2], "blobs", "2 threads"));
+  EXPECT_FALSE(is_ours(papers()[2], "blobs", "paper's scheme, 2 threads"));
+}
+
+TEST(PapersPage, FailuresAreShownWithoutNumbers) {
+  TableResult bad = table("000-table-3.1", 1);
+  bad.entries[0].remark = failed_check;
+  bad.entries[0].ours = 98765;  // even where there is one
+  const std::string page = papers_page(std::vector{run("desk", {bad})});
+  EXPECT_THAT(page, HasSubstr("Failed its check."));
+  EXPECT_THAT(page, Not(HasSubstr("98765")));
+}
+
+TEST(PapersPage, DifferencesOfDataStandUnderTheirTables) {
+  const Paper& paper = papers()[0];
+  ASSERT_EQ(paper.number, "000");
+  const auto said = differences_of(paper, "000-table-3.1");
+  EXPECT_EQ(said.size(), 2U);
+  EXPECT_TRUE(differences_of(paper, "000-figure-3.2").empty());
+  for (const Paper& p : papers())
+    for (const DataDifference& d : p.differences)
+      for (const std::string_view bench : d.benches) EXPECT_TRUE(bench.starts_with(p.number)) << bench;
+}
+
+TEST(PapersEstimate, GoesFromNothingToAll) {
+  WorkEstimate estimate({2, 3, 5});
+  EXPECT_EQ(estimate.fraction(0), 0);
+  EXPECT_NEAR(estimate.fraction(1), 0.1, 1e-12);
+  estimate.finish(2);
+  EXPECT_NEAR(estimate.fraction(0), 0.2, 1e-12);
+  estimate.finish(3);
+  EXPECT_NEAR(estimate.fraction(0), 0.5, 1e-12);
+  EXPECT_LT(estimate.fraction(100), 1);  // later than expected is not done
+  estimate.finish(5);
+  EXPECT_EQ(estimate.fraction(0), 1);
+}
+
+TEST(PapersEstimate, LearnsHowFastTheMachineIs) {
+  WorkEstimate estimate({10, 10, 10});
+  estimate.finish(40);  // four times as slow: about 80 seconds are left
+  EXPECT_NEAR(estimate.fraction(0), 40.0 / 120, 0.03);
+}
+
+TEST(PapersChart, EntriesOfTheUnitAreDrawnAtTheirPlaces) {
+  BenchOptions options;
+  Report report("000-figure-3.3", "title", options);
+  report.plot({{"h"}, {"error"}, "error", "slope 1"});
+  report.at(2);
+  report.add({"16", "circles", 4, 8, "error", ""});
+  report.add({"16", "circles: order", 1, 1, "", ""});
+  report.at(1, "named");
+  report.add({"32", "circles", {}, 4, "error", ""});
+  const auto chart = chart_of(report.result());
+  ASSERT_TRUE(chart);
+  ASSERT_EQ(chart->series.size(), 4U);
+  EXPECT_EQ(chart->series[0].name, "circles");
+  EXPECT_EQ(chart->series[1].name, "circles, paper");
+  EXPECT_EQ(chart->series[1].style, LineStyle::dashed);
+  EXPECT_EQ(chart->series[2].name, "named");
+  EXPECT_EQ(chart->series[3].points.front().y, 4);  // half of 8, at half the x
+}
+
+}  // namespace TEST_FILE
+}  // namespace isochron::bench
