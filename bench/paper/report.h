@@ -52,8 +52,10 @@ class Report {
   [[nodiscard]] bool comparable() const { return !quick_ || run_ == QuickRun::fewer_meshes; }
   void add(Entry entry);
   void note(std::string text);
+  [[nodiscard]] const std::vector<std::string>& notes() const { return notes_; }
   /// A note that makes sense beside the paper's numbers only.
   void note_on_paper(std::string text);
+  [[nodiscard]] const std::vector<Entry>& entries() const { return entries_; }
   /// True when every entry that was run passed its check.
   [[nodiscard]] bool sound() const;
   void print() const;
