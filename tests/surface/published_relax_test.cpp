@@ -154,9 +154,8 @@ TEST(Published, MovingABinNeverRaisesTheEnergy) {
   for (std::uint32_t i = 0; i < others.size(); ++i) EXPECT_EQ(particles[all.own + i].position, others[i].position);
 }
 
-// Bins of h miss pairs that are farther apart (the energy goes to √3 h), so the energy settles below its ideal, and
-// there are fewer particles than a lattice of the sizes has. The paper's meshes have mean radius ratios of 0.913 to
-// 0.921.
+// Seeds that crowd are removed, and none is added down to 0.75 of the ideal energy: there are fewer particles than a
+// lattice of the sizes has. The paper's meshes have mean radius ratios of 0.913 to 0.921 (Table 1).
 void expect_good(const Shape& shape, const Particles& particles) {
   EXPECT_TRUE(particles.converged);
   EXPECT_NEAR(static_cast<double>(particles.positions.size()) / shape.expected, 0.93, 0.08);

@@ -37,9 +37,11 @@ struct PublishedPairs {
 };
 
 /// Section 3.2. The diagonal of the Hessian is multiplied by 1 + λ (Marquardt). The Hessian is that in the tangent
-/// plane: of the one in space, the diagonal may be negative, since the energy falls along the normal. λ is multiplied
-/// by 10 after a step that does not help and divided by it after one that does ("increased or decreased"); Algorithm 1
-/// alone would only ever increase it. The paper has no first, smallest and largest λ: ours are taken.
+/// plane: the diagonal of the one in space may be negative, since it is negative along the normal. λ is multiplied by
+/// 10 after a step that does not help and divided by it after one that does ("increased or decreased"). Algorithm 1 to
+/// the letter only increases it: on balls and rings particles then freeze with mean radius ratios of 0.80 to 0.83,
+/// against 0.92 to 0.94 so and 0.91 to 0.92 in the paper's Table 1. The paper has no first, smallest and largest λ:
+/// ours are taken.
 template <class T>
 struct PublishedRules {
   using Pairs = PublishedPairs;
