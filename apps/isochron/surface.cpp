@@ -19,6 +19,7 @@
 #include "isochron/surface.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/option_tables.h"
+#include "isochron/surface/particles/relax.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/tetrahedra.h"
 #if defined(ISOCHRON_WITH_VTK)
@@ -441,6 +442,7 @@ int finish(const SurfaceRequest& request, const Surface& s, const LatticeFrame& 
               {"peak_bytes", peak_resident_bytes()},
               {"expected_particles", s.expected_particles},
               {"written", file_names(files_written(request.output))}});
+  if constexpr (!materials) report.add({{"scheme", choice_name(request.extract.particles.scheme)}});
   report_own(report, s);
   const Step reading{"read", before.reading}, field{"field", before.field, materials ? "fields" : "distances"};
   const Step relaxing{"relaxing", s.times.relaxing, "particles"}, writing{"write", write_seconds};
@@ -516,6 +518,7 @@ void check_request(SurfaceRequest& request) {
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   if (request.boundary && !request.tetrahedra)
     throw UsageError("--boundary is for --tetrahedra (without them all that is written is the boundary); leave it out");
+  check_scheme(request.extract.particles.scheme, request.extract.backend);
   SizingOptions& sizing = request.extract.sizing;
   if (sizing.uniform > 0 && !request.of_varying_sizes.empty())
     throw usage_error("{}: nothing to do beside --uniform (which makes all edges equally long); leave it out",

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,7 +11,6 @@
 #include "bench/paper/surface_cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
-#include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/surface/triangulate/triangulate.h"
@@ -18,12 +18,58 @@
 namespace isochron::bench {
 namespace {
 
-/// How the particles are placed: on one thread, all of them, the GPU.
+/// How the particles are placed: by our scheme or the paper's, on one thread, all of them, the GPU.
 struct Way {
   std::string name;
+  ParticleScheme scheme;
   Backend backend;
   int threads;
+
+  [[nodiscard]] ParticleOptions options() const {
+    ParticleOptions result;
+    result.scheme = scheme;
+    result.backend = backend;
+    result.threads = threads;
+    return result;
+  }
+  /// How far the number of particles may be from the number asked for.
+  [[nodiscard]] double share() const {
+    return scheme == ParticleScheme::published ? published_count_share : count_share;
+  }
 };
+
+/// What the paper has in a row for the CPU or the GPU.
+struct PaperTimes {
+  std::optional<double> seconds, particles;
+};
+struct PaperRatios {
+  std::optional<double> mean, smallest;
+};
+
+/// Where none is added: how many fewer than by the paper's share of the seeds may remain.
+constexpr double fewer_share = 0.1;
+
+/// A row of a table of times.
+struct ParticleRow {
+  std::string name;
+  PaperTimes cpu, gpu;
+  std::size_t seeds = 0;  ///< none is added; 0: as many as the sizes ask for, and density control
+  double kept = 0;        ///< the share of the seeds that remained in the paper
+
+  [[nodiscard]] CountRange range(const SurfaceModel& model, const Relaxed& result, double share) const {
+    if (seeds == 0) return about(model.particles, share);
+    const auto started = static_cast<double>(result.seeds);
+    return {(1 - fewer_share) * kept * started, started};
+  }
+};
+
+/// What it took: a sum over the neighbours of a particle is what costs.
+std::string work_of(const Particles& particles) {
+  std::size_t sums = 0;
+  for (const RelaxIteration& iteration : particles.iterations) sums += iteration.energy_evaluations;
+  return fmt::format("{} iterations, {:.0f} sums per particle", particles.iterations.size(),
+                     static_cast<double>(sums) / static_cast<double>(particles.positions.size()));
+}
 
 class ParticleTable {
  public:
@@ -32,59 +78,73 @@ class ParticleTable {
         threads_(options.threads > 0 ? options.threads : hardware_threads()),
         report_(name, title, options) {
     report_.note_on_paper("The paper's are of a Xeon X5650, one thread, and a Tesla C2070, on volumes of its own.");
+    if (options.columns == BenchColumns::all)
+      report_.note(
+          "'paper's scheme': bins of 27 colours, its energy, constants and updates; our seeds, sizes and edge "
+          "lengths.");
     note_gpu(report_);
   }
 
   [[nodiscard]] std::vector<Way> columns() const {
     std::vector<Way> result;
-    if (options_.columns == BenchColumns::all) {
-      result.push_back({"1 thread", Backend::serial, 1});
-      if (threads_ > 1) result.push_back({fmt::format("{} threads", threads_), Backend::threads, threads_});
-    }
-    if (has_gpu()) result.push_back({"GPU", Backend::cuda, threads_});
+    if (options_.columns == BenchColumns::all)
+      for (const auto& [scheme, whose] :
+           {std::pair{ParticleScheme::ours, ""}, {ParticleScheme::published, "paper's scheme, "}}) {
+        result.push_back({fmt::format("{}1 thread", whose), scheme, Backend::serial, 1});
+        if (threads_ > 1)
+          result.push_back({fmt::format("{}{} threads", whose, threads_), scheme, Backend::threads, threads_});
+      }
+    if (has_gpu()) result.push_back({"GPU", ParticleScheme::ours, Backend::cuda, threads_});
     return result;
   }
 
-  /// Seconds and the number of particles, in each column; the paper's of one thread and of the GPU.
-  void add_times(const SurfaceModel& model, const std::string& row, const ParticleOptions& wanted, std::size_t seeds,
-                 std::optional<double> paper_cpu, std::optional<double> paper_gpu,
-                 std::optional<double> paper_particles) {
+  /// Seconds and the number of particles, in each column.
+  void add_times(const SurfaceModel& model, const ParticleRow& row) {
     for (const Way& column : columns()) {
       options_.progress.update(0);
-      ParticleOptions particle_options = wanted;
-      particle_options.backend = column.backend;
-      particle_options.threads = column.threads;
-      const Relaxed result = relaxed(model, particle_options, seeds);
-      const std::string fault = fault_of(model, result.particles, wanted.density);
-      const std::optional<double> paper = column.backend == Backend::cuda     ? paper_gpu
-                                          : column.backend == Backend::serial ? paper_cpu
-                                                                              : std::nullopt;
-      const auto iterations = result.particles.iterations.size();
-      report_.add({row, column.name, paper, fault.empty() ? std::optional(result.seconds) : std::nullopt, "s",
-                   fault.empty() ? fmt::format("{} iterations", iterations) : fault});
-      report_.add({row, column.name + ", particles", paper_particles,
-                   static_cast<double>(result.particles.positions.size()), "", ""});
+      ParticleOptions particle_options = column.options();
+      if (row.seeds > 0) particle_options.density = DensityControl::delete_only;
+      const Relaxed result = relaxed(model, particle_options, row.seeds);
+      const std::string fault = fault_of(model, result.particles, row.range(model, result, column.share()));
+      const PaperTimes* paper = column.backend == Backend::cuda     ? &row.gpu
+                                : column.backend == Backend::serial ? &row.cpu
+                                                                    : nullptr;
+      const auto paper_number = [&](std::optional<double> PaperTimes::*number) {
+        return paper != nullptr ? model.beside(paper->*number) : std::nullopt;
+      };
+      report_.add(checked_entry(
+          {row.name, column.name, paper_number(&PaperTimes::seconds), result.seconds, "s", work_of(result.particles)},
+          fault));
+      report_.add(checked_entry({row.name, column.name + ", particles", paper_number(&PaperTimes::particles),
+                                 static_cast<double>(result.particles.positions.size()), "", ""},
+                                fault));
     }
   }
 
   /// Mean and smallest radius ratio of the mesh, which must be closed, manifold and without self-intersections.
-  void add_quality(const SurfaceModel& model, const Way& column, std::optional<double> paper_mean,
-                   std::optional<double> paper_min) {
+  void add_quality(const SurfaceModel& model, const Way& column, const PaperRatios& paper) {
     options_.progress.update(0);
-    const Relaxed result = relaxed(model, {.backend = column.backend, .threads = column.threads});
-    const TriangleMesh mesh = triangulate(model.field, model.size, result.particles.positions,
-                                          {.threads = threads_, .expected = &model.isosurface});
-    const SurfaceTopology topology = surface_topology(mesh);
-    const bool sound =
-        topology.closed() && topology.manifold() && topology.oriented() && self_intersections(mesh, threads_).empty();
+    const Relaxed result = relaxed(model, column.options());
+    TriangulateOptions triangles{.threads = threads_, .expected = &model.isosurface};
+    if (column.scheme == ParticleScheme::published) {  // the particles as they are: the paper only triangulates them
+      triangles.min_ratio = triangles.min_angle = 0;
+      triangles.evenings = 0;
+    }
+    TriangulateReport repair;
+    const TriangleMesh mesh = triangulate(model.field, model.size, result.particles.positions, triangles, &repair);
+    std::string fault = fault_of(model, result.particles, about(model.particles, column.share()));
+    if (fault.empty()) fault = fault_of(mesh, threads_);
     const ShapeStatistics shapes = shape_statistics(mesh, threads_);
-    const std::string row = fmt::format("{} ({} triangles)", model.name, mesh.element_count());
-    const auto add = [&](const char* what, std::optional<double> paper, double ours, const char* unit) {
-      report_.add({row, column.name + ", " + what, paper, sound ? std::optional(ours) : std::nullopt, unit,
-                   sound ? "" : "not a closed surface: no number"});
+    const std::string work =
+        fmt::format("{} triangles, {} iterations, repair: {} added, {} removed, {} moved", mesh.element_count(),
+                    result.particles.iterations.size(), repair.added, repair.removed, repair.moved);
+    const auto add = [&](const char* what, std::optional<double> paper_number, double ours, const char* unit,
+                         const std::string& remark = "") {
+      report_.add(checked_entry({model.name, column.name + ", " + what, model.beside(paper_number), ours, unit, remark},
+                                fault));
     };
-    add("mean radius ratio", paper_mean, shapes.radius_ratio.mean(), "");
-    add("smallest", paper_min, shapes.radius_ratio.min(), "");
+    add("mean radius ratio", paper.mean, shapes.radius_ratio.mean(), "", work);
+    add("smallest", paper.smallest, shapes.radius_ratio.min(), "");
     add("smallest angle", {}, shapes.smallest_angle.min(), "degrees");
   }
 
@@ -100,7 +160,7 @@ class ParticleTable {
 
 struct PaperQuality {
   Organ organ;
-  double cpu_mean, cpu_min, gpu_mean, gpu_min;
+  PaperRatios cpu, gpu;
 };
 
 }  // namespace
@@ -112,36 +172,38 @@ bool table_002_1(const BenchOptions& options) {
     return table.finish();
   }
   table.report().note("The default sizes; every mesh is closed, manifold and without self-intersections.");
-  for (const auto& [organ, cpu_mean, cpu_min, gpu_mean, gpu_min] :
-       {PaperQuality{Organ::heart, 0.92114, 0.249245, 0.92079, 0.117757},
-        PaperQuality{Organ::lungs, 0.912578, 0.217819, 0.913214, 0.324375},
-        PaperQuality{Organ::ribcage, 0.914975, 0.186664, 0.914975, 0.186664}}) {
+  table.report().note(
+      "Meshes of our scheme are smoothed and repaired; those of the paper's are only made closed and manifold.");
+  for (const auto& [organ, cpu, gpu] : {PaperQuality{Organ::heart, {0.92114, 0.249245}, {0.92079, 0.117757}},
+                                        PaperQuality{Organ::lungs, {0.912578, 0.217819}, {0.913214, 0.324375}},
+                                        PaperQuality{Organ::ribcage, {0.914975, 0.186664}, {0.914975, 0.186664}}}) {
     const SurfaceModel model = surface_model(organ, options);
+    note_missing(table.report(), model);
     for (const Way& column : table.columns()) {
       if (column.backend == Backend::serial && table.threads() > 1) continue;  // the same as on all threads
-      const bool gpu = column.backend == Backend::cuda;
-      table.add_quality(model, column, gpu ? gpu_mean : cpu_mean, gpu ? gpu_min : cpu_min);
+      table.add_quality(model, column, column.backend == Backend::cuda ? gpu : cpu);
     }
   }
-  for (const SurfaceModel& model : more_models(options))
+  for (const SurfaceModel& model : more_models(options, table.report()))
     for (const Way& column : table.columns())
-      if (column.backend != Backend::serial || table.threads() == 1) table.add_quality(model, column, {}, {});
+      if (column.backend != Backend::serial || table.threads() == 1) table.add_quality(model, column, {});
   return table.finish();
 }
 
 bool table_002_2(const BenchOptions& options) {
   ParticleTable table("002-table-2", "Paper 002 Table 2: seconds to place the particles", options);
-  table.report().note("The sizes are scaled so that they ask for the paper's number of particles.");
+  table.report().note_on_paper("The sizes are scaled so that they ask for the paper's number of particles.");
   struct Row {
     Organ organ;
-    double cpu, gpu, particles;
+    PaperTimes cpu, gpu;
   };
-  for (const auto& [organ, cpu, gpu, particles] :
-       {Row{Organ::lungs, 835.26, 107.64, 74153}, Row{Organ::heart, 3150.38, 245.77, 80125},
-        Row{Organ::ribcage, 9460.29, 269.12, 468877}}) {
+  for (const auto& [organ, cpu, gpu] :
+       {Row{Organ::lungs, {835.26, 74153}, {107.64, 74129}}, Row{Organ::heart, {3150.38, 80125}, {245.77, 80594}},
+        Row{Organ::ribcage, {9460.29, 468877}, {269.12, 468623}}}) {
     SurfaceModel model = surface_model(organ, options);
-    if (options.size == BenchSize::paper) model.ask_for(particles);
-    table.add_times(model, model.name, {}, 0, cpu, gpu, particles);
+    note_missing(table.report(), model);
+    if (options.size == BenchSize::paper) model.ask_for(*cpu.particles);
+    table.add_times(model, {model.name, cpu, gpu});
   }
   return table.finish();
 }
@@ -149,36 +211,59 @@ bool table_002_2(const BenchOptions& options) {
 bool table_002_3(const BenchOptions& options) {
   ParticleTable table("002-table-3", "Paper 002 Table 3: seconds with a given number of seeds, none added", options);
   SurfaceModel model = surface_model(Organ::ribcage, options);
+  note_missing(table.report(), model);
   struct Row {
-    double seeds, cpu, cpu_particles, gpu;
+    double seeds;
+    PaperTimes cpu, gpu;
   };
-  std::vector<Row> rows{
-      {60000, 213.22, 57456, 34.75},     {90000, 444.62, 81432, 48.82},     {120000, 756.8, 103913, 66.35},
-      {150000, 1360.87, 131145, 98.26},  {180000, 1571.96, 145958, 100.76}, {210000, 2354.04, 170805, 141.4},
-      {240000, 2860.53, 185035, 160.28}, {270000, 3455.14, 200925, 172.31}, {300000, 4042.60, 225054, 183.98}};
-  if (options.size == BenchSize::quick) rows = {{400, 0, 0, 0}, {800, 0, 0, 0}};
-  else model.ask_for(468877);  // the paper's densest; all rows have fewer
-  ParticleOptions particles;
-  particles.density = DensityControl::delete_only;
-  for (const auto& [seeds, cpu, cpu_particles, gpu] : rows)
-    table.add_times(model, fmt::format("{:.0f} seeds", seeds), particles, static_cast<std::size_t>(seeds), cpu, gpu,
-                    cpu_particles);
+  std::vector<Row> rows{{60000, {213.22, 57456}, {34.75, 56844}},      {90000, {444.62, 81432}, {48.82, 80208}},
+                        {120000, {756.8, 103913}, {66.35, 103716}},    {150000, {1360.87, 131145}, {98.26, 133792}},
+                        {180000, {1571.96, 145958}, {100.76, 146754}}, {210000, {2354.04, 170805}, {141.4, 175775}},
+                        {240000, {2860.53, 185035}, {160.28, 194354}}, {270000, {3455.14, 200925}, {172.31, 208866}},
+                        {300000, {4042.60, 225054}, {183.98, 237921}}};
+  // The paper's densest sizes: all rows have fewer seeds than those ask for.
+  model.ask_for(options.size == BenchSize::paper ? 468877 : 1250);
+  if (options.size == BenchSize::quick)
+    rows = {{400, {{}, 400 * 57456 / 60000.0}, {}}, {800, {{}, 800 * 57456 / 60000.0}, {}}};
+  for (const auto& [seeds, cpu, gpu] : rows)
+    table.add_times(
+        model, {fmt::format("{:.0f} seeds", seeds), cpu, gpu, static_cast<std::size_t>(seeds), *cpu.particles / seeds});
   return table.finish();
 }
 
 bool table_002_4(const BenchOptions& options) {
   ParticleTable table("002-table-4", "Paper 002 Table 4: seconds over the number of particles", options);
-  table.report().note_on_paper("The paper's seconds of one thread are its speed-up times those of the GPU.");
+  Report& report = table.report();
+  report.note_on_paper("The paper's seconds of one thread are its speed-up times those of the GPU.");
+  report.note_on_paper(
+      "Epsilon and delta: captions of Figure 6; of the first row the limits in section 6.3. The text that "
+      "we have lacks those of the other rows: there sizes are scaled to ask for the paper's number.");
+  report.note_on_paper(
+      "Sizes by epsilon and delta times one factor: with 0.125 and 0.125 they ask for the paper's number.");
   struct Row {
     double particles, gpu, speed_up;
+    std::optional<double> epsilon, delta;
   };
-  std::vector<Row> rows{{323762, 160.17, 23.7}, {384531, 200.6, 27.6},  {405097, 212.19, 28.1}, {431491, 265.8, 33.1},
-                        {468623, 269.12, 35.2}, {494477, 285.51, 39.8}, {530717, 445.49, 44.3}};
-  if (options.size == BenchSize::quick) rows = {{600, 0, 0}};
+  // Rows of the table; their epsilon and delta were in the columns that the text lacks.
+  std::vector<Row> rows{{323762, 160.17, 23.7, 8.0, 2.0},     {384531, 200.6, 27.6, 2.0, 1.0},
+                        {405097, 212.19, 28.1, 0.5, 0.5},     {431491, 265.8, 33.1, {}, {}},
+                        {468623, 269.12, 35.2, 0.125, 0.125}, {494477, 285.51, 39.8, {}, {}},
+                        {530717, 445.49, 44.3, {}, {}}};
+  const bool quick = options.size == BenchSize::quick;
+  if (quick) rows = {{700, 0, 0, 8.0, 2.0}, {900, 0, 0, 0.125, 0.125}, {1000, 0, 0, {}, {}}};
   SurfaceModel model = surface_model(Organ::ribcage, options);
-  for (const auto& [particles, gpu, speed_up] : rows) {
-    model.ask_for(particles);
-    table.add_times(model, fmt::format("{:.0f} particles", particles), {}, 0, speed_up * gpu, gpu, particles);
+  note_missing(table.report(), model);
+  const auto sizing = [&](double epsilon, double delta) {
+    return SizingOptions{.epsilon = epsilon, .delta = delta, .threads = table.threads()};
+  };
+  model.set_sizes(sizing(0.125, 0.125), 1);
+  const double factor = model.ask_for(quick ? 900 : 468623);
+  for (const auto& [particles, gpu, speed_up, epsilon, delta] : rows) {
+    if (epsilon) model.set_sizes(sizing(*epsilon, *delta), factor);
+    else model.ask_for(particles);
+    const std::string name =
+        epsilon ? fmt::format("epsilon {}, delta {}", *epsilon, *delta) : fmt::format("{:.0f} asked for", particles);
+    table.add_times(model, {name, {speed_up * gpu, particles}, {gpu, particles}});
   }
   return table.finish();
 }

@@ -167,6 +167,12 @@ enum class BinKind {
   adaptive  ///< a level for each doubling of the size, as wide as the reach of the sizes in it
 };
 
+/// How particles are moved, and when some are added or removed.
+enum class ParticleScheme {
+  ours,      ///< over-relaxed steps of an energy weighted with sizes, on lists of neighbours that are kept for a while
+  published  ///< as in paper 002: bins of 27 colours, whose neighbourhoods are copied together; on the CPU
+};
+
 /// Whether particles are added and removed where there are too few or too many.
 enum class DensityControl {
   full,
@@ -175,7 +181,7 @@ enum class DensityControl {
 
 /// What an iteration did.
 struct RelaxIteration {
-  double energy = 0;          ///< mean of the particles' energies, as they were when visited
+  double energy = 0;  ///< mean of the particles' energies, as they were when visited (published: after all moved)
   std::size_t particles = 0;  ///< that were visited
   std::size_t moved = 0;
   std::size_t resting = 0;  ///< not looked at, since they and their neighbours had stopped
@@ -186,13 +192,14 @@ struct RelaxIteration {
 };
 
 struct ParticleOptions {
+  ParticleScheme scheme = ParticleScheme::ours;
   double split_below = 0.75;   ///< of the ideal energy: a particle is added beside one with less
   double delete_above = 1.35;  ///< one with more is removed
   int iterations = 50;         ///< at most
-  double min_change = 0.0015;  ///< of the mean energy; it ends when an iteration without density control has less
+  double min_change = 0.0015;  ///< of the energy; it ends when an iteration (ours: without density control) has less
   double lambda_step = 10;     ///< factor of the Levenberg–Marquardt damping
   std::uint64_t seed = 1;      ///< of the random numbers that bias the density control
-  BinKind bins = BinKind::adaptive;
+  BinKind bins = BinKind::adaptive;  ///< of our scheme
   DensityControl density = DensityControl::full;
   Backend backend = Backend::automatic;  ///< cuda: in single precision on the GPU; all else: on `threads` threads
   int threads = 1;                       ///< 0: all cores

@@ -36,6 +36,28 @@ class Bench(CliCase):
         table = self.succeed_json("bench 002-table-1 --quick --threads 2")
         if not table["entries"]:
             self.assert_said("CGAL", table["notes"])
+        mean = [entry for entry in table["entries"] if entry["column"].endswith("mean radius ratio")]
+        for entry in mean:
+            self.assertGreater(entry["ours"], 0.89 if "paper" in entry["column"] else 0.95, entry)
+
+    def test_particles_are_as_many_as_asked_for_on_any_number_of_threads(self):
+        for table in ("002-table-2", "002-table-3", "002-table-4"):
+            with self.subTest(table):
+                entries = self.entries(f"{table} --threads 2")
+                for entry in entries:
+                    self.assertIsNotNone(entry["ours"], entry)
+                counts = {(entry["row"], entry["column"]): entry["ours"] for entry in entries
+                          if entry["column"].endswith(", particles")}
+                for (row, column), count in counts.items():
+                    if "1 thread," in column:
+                        self.assertEqual(counts[row, column.replace("1 thread,", "2 threads,")], count, row)
+                    if row.endswith("seeds"):
+                        self.assertLessEqual(count, int(row.split()[0]) + 10)
+                    if row.endswith("asked for"):
+                        self.assertAlmostEqual(count / int(row.split()[0]), 1, delta=0.2)
+                columns = {column for _, column in counts}
+                self.assertEqual(len({entry["column"] for entry in entries}), 2 * len(columns))
+                self.assert_has_all(columns, "1 thread, particles", "paper's scheme, 2 threads, particles")
 
     def test_quick_runs_at_the_papers_sizes_are_compared(self):
         table = self.succeed_json("bench 003-table-4.9 --quick")

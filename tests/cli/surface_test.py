@@ -143,6 +143,17 @@ class Surface(CliCase):
         capped = self.succeed_json("surface ball.nii --isovalue 0 --size-range 0.5,1 -o b.ply")
         self.assertGreater(capped["vertices"], 0.8 * counts[0])
 
+    def test_the_published_scheme(self):
+        published = "surface ball.nii --isovalue 0 --scheme published"
+        self.assert_fields(self.sound(published, "--threads 1 -o a.ply"), scheme="published", converged=True)
+        self.assert_fields(self.sound(published, "--threads 2 -o b.ply"), scheme="published", backend="threads")
+        self.assertEqual((self.folder / "a.ply").read_bytes(), (self.folder / "b.ply").read_bytes())
+        self.assert_fields(self.sound("surface ball.nii --isovalue 0 -o c.ply"), scheme="ours")
+        self.expect(2, published, "--backend cuda -o d.ply",
+                    words=("not available on the GPU yet", "--scheme ours", "--backend threads"))
+        self.expect(2, f"surface {self.half_balls()} --materials all --scheme published -o d.msh",
+                    words=("one object", "--scheme ours"))
+
     def test_seeds_are_all_there_will_be(self):
         summary = self.succeed_json("surface ball.nii --isovalue 0 --uniform 1 --seeds 300 -o a.ply")
         self.assert_near(summary["seeds"], 300, 0.1)
@@ -414,7 +425,7 @@ class Surface(CliCase):
                                  ("--smoothing 1e9", ("smoothing", "at most 64")),
                                  ("--delta=-1", "delta"), ("--uniform 1 --epsilon 1", ("--epsilon", "--uniform")),
                                  ("--uniform 1 --delta 1 --epsilon 1", "--epsilon and --delta"),
-                                 ("--bins many", ("--bins", "adaptive")), ("--tetrahedra magic", ("magic", "netgen")),
+                                 ("--bins many", ("--bins", "adaptive")), ("--scheme magic", ("--scheme", "published")), ("--tetrahedra magic", ("magic", "netgen")),
                                  ("--inside left", ("--inside", "above"))):
             self.expect(2, "surface ball.nii --isovalue 0 -o a.ply", arguments, words=words)
         self.expect(2, "surface ball.nii --isovalue 0", words="--output")

@@ -61,9 +61,11 @@ Particles relaxed(const SplineField& field, const SizeField& size, const std::ve
   cuda::NoDevice why;
   const bool chosen_here = options.backend == Backend::automatic;
   if (chosen_here)
-    options.backend = result.expected_particles >= particles_worth_a_gpu && cuda::find_device(why) ? Backend::cuda
-                      : options.threads > 1                                                        ? Backend::threads
-                                                                                                   : Backend::serial;
+    options.backend = options.scheme == ParticleScheme::ours && result.expected_particles >= particles_worth_a_gpu &&
+                              cuda::find_device(why)
+                          ? Backend::cuda
+                      : options.threads > 1 ? Backend::threads
+                                            : Backend::serial;
   if (options.backend == Backend::serial) options.threads = 1;
   result.backend = options.backend;
   try {
@@ -107,6 +109,7 @@ void keep_volume(const Lattice& lattice, int threads, ExtractedSurface& result) 
 ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   require_delaunay();
+  check_scheme(options.particles.scheme, options.backend);
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;

@@ -225,6 +225,10 @@ ExtractedMaterials extract_materials(const ImageGrid& grid, std::span<const std:
                                      const std::set<std::int32_t>& wanted, const FieldOptions& wanted_field,
                                      const ExtractOptions& options) {
   require_delaunay();
+  if (options.particles.scheme == ParticleScheme::published)
+    throw UsageError(
+        "the published scheme of particles is for one object (it has no points that stay on junctions); use " +
+        Setting{Option::scheme, "ours"});
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedMaterials result;

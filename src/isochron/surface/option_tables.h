@@ -19,6 +19,10 @@ constexpr auto choices_of(BinKind) {
   return std::array{Choice{"adaptive", BinKind::adaptive}, Choice{"uniform", BinKind::uniform}};
 }
 
+constexpr auto choices_of(ParticleScheme) {
+  return std::array{Choice{"ours", ParticleScheme::ours}, Choice{"published", ParticleScheme::published}};
+}
+
 /// The shortest and the longest edge.
 struct SizeRange {
   double &smallest, &largest;
@@ -60,6 +64,8 @@ void each_option(SizingOptions& options, Visit&& visit) {
 template <class Visit>
 void each_particle_option(ExtractOptions& options, Visit&& visit) {
   visit({"iterations", "N", "Stop after N even when not settled (default: {})"}, options.particles.iterations);
+  visit({"scheme", "NAME", "How particles move: ours (default), or published as in paper 002, on the CPU"},
+        options.particles.scheme);
   visit({"bins", "KIND", "How neighbours are found: adaptive (default) or uniform"}, options.particles.bins);
   visit({"backend", "NAME", "auto, serial, threads, or cuda where there is a GPU"}, options.backend);
   visit({"seeds", "N", "Start with about N particles and add none while they spread"}, options.seeds);

@@ -92,18 +92,21 @@ NeighbourLists::NeighbourLists(const BinFrame& frame, const Bins& bins, std::spa
   });
 }
 
+std::array<std::vector<std::uint32_t>, bin_colours> bins_by_colour(const Bins& bins) {
+  std::array<std::vector<std::uint32_t>, bin_colours> result;
+  for (std::size_t b = 0; b < bins.all().size(); ++b)
+    result[bin_colour(bins.all()[b].key)].push_back(static_cast<std::uint32_t>(b));
+  return result;
+}
+
 Waves waves_of_bins(const Bins& bins) {
-  std::vector<const Bin*> by_colour[27];
-  for (const Bin& bin : bins.all()) {
-    by_colour[bin_colour(bin.key)].push_back(&bin);
-  }
   Waves result;
-  for (const auto& wave : by_colour) {
+  for (const auto& wave : bins_by_colour(bins)) {
     if (wave.empty()) continue;
     result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));
-    for (const Bin* bin : wave) {
+    for (const std::uint32_t b : wave) {
       result.tasks.push_back(static_cast<std::uint32_t>(result.order.size()));
-      for (std::uint32_t i = bin->begin; i < bin->end; ++i) result.order.push_back(i);
+      for (std::uint32_t i = bins.all()[b].begin; i < bins.all()[b].end; ++i) result.order.push_back(i);
     }
   }
   result.waves.push_back(static_cast<std::uint32_t>(result.tasks.size()));

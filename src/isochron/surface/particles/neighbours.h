@@ -2,6 +2,7 @@
 // which of them interact.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -20,6 +21,12 @@ struct BinPlace {
   int cell[3];
 
   static constexpr int cell_bits = 19, levels = 64;
+  ISOCHRON_HD static BinPlace of_key(std::uint64_t key) {
+    constexpr std::uint64_t mask = (std::uint64_t{1} << cell_bits) - 1;
+    BinPlace place{static_cast<int>(key >> (3 * cell_bits)), {}};
+    for (int a = 0; a < 3; ++a) place.cell[a] = static_cast<int>(key >> (a * cell_bits) & mask);
+    return place;
+  }
   [[nodiscard]] ISOCHRON_HD std::uint64_t key() const {
     std::uint64_t all = static_cast<std::uint64_t>(level);
     for (int a = 2; a >= 0; --a) all = all << cell_bits | static_cast<std::uint64_t>(cell[a]);
@@ -69,13 +76,12 @@ class BinFrame {
   int level_count_ = 1;
 };
 
-/// Bins whose numbers agree modulo 3 along each axis have the same of 27 colours.
+/// Bins whose numbers agree modulo 3 along each axis have the same of 27 colours: no bin touches two of a colour.
+inline constexpr std::size_t bin_colours = 27;
 ISOCHRON_HD inline std::uint32_t bin_colour(std::uint64_t key) {
-  constexpr std::uint64_t mask = (std::uint64_t{1} << BinPlace::cell_bits) - 1;
+  const BinPlace place = BinPlace::of_key(key);
   std::uint32_t colour = 0;
-  for (int a = 2; a >= 0; --a) {
-    colour = 3 * colour + static_cast<std::uint32_t>((key >> (a * BinPlace::cell_bits) & mask) % 3);
-  }
+  for (int a = 2; a >= 0; --a) colour = 3 * colour + static_cast<std::uint32_t>(place.cell[a] % 3);
   return colour;
 }
 
@@ -217,6 +223,9 @@ struct Waves {
 
   [[nodiscard]] std::size_t wave_count() const { return waves.size() - 1; }
 };
+
+/// The numbers of the bins of each colour, in order.
+std::array<std::vector<std::uint32_t>, bin_colours> bins_by_colour(const Bins& bins);
 
 /// Bins whose numbers agree modulo 3 along each axis move together: 27 waves, a bin a task (paper 002, section 4). For
 /// bins of one level.

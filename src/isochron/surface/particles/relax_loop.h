@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <vector>
 
 #include "isochron/core/parallel.h"
 #include "isochron/error.h"
@@ -32,6 +33,27 @@ inline constexpr double first_lambda = 0.1;
   throw InputError("a size is not positive (edge lengths must be); check the sizing field");
 }
 
+/// Projects seeds to the surface and gives those that reach it.
+template <class Fields>
+std::vector<Particle<double>> place_seeds(const Fields& fields, const std::vector<Vec3d>& seeds, int threads) {
+  std::vector<Particle<double>> all(seeds.size());
+  std::vector<char> reached(seeds.size(), 0);
+  parallel_for(threads, seeds.size(), [&](std::size_t i) {
+    const double size = fields.sizes.size(seeds[i]);
+    const Projection<double> landed = fields.put(seeds[i], size, 0.01 * size, 10);
+    reached[i] = landed.reached;
+    all[i] = {landed.position, fields.sizes.size(landed.position), landed.normal, first_lambda};
+  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!reached[i]) continue;
+    if (!(all[i].size > 0)) refuse_size();
+    all[kept++] = all[i];
+  }
+  all.resize(kept);
+  return all;
+}
+
 /// Puts particles that have moved enough onto the surface for good.
 template <class Fields>
 void finish_particles(const Fields& fields, std::span<const Particle<double>> particles, int threads,
@@ -48,32 +70,54 @@ void finish_particles(const Fields& fields, std::span<const Particle<double>> pa
   });
 }
 
+/// When our scheme controls the density, and when it ends. The seeds spread before anybody judges their density.
+/// Density control ends when it hardly finds anything to do, or in time for what it did to heal.
+class OurCourse {
+ public:
+  explicit OurCourse(const ParticleOptions& options)
+      : first_control_(std::min(3, options.iterations / 4)),
+        last_control_(options.iterations * 3 / 5),
+        settling_(std::min(14, options.iterations / 4)),
+        min_change_(options.min_change) {}
+
+  [[nodiscard]] bool controls(int iteration) const { return iteration >= first_control_ && settled_ == 0; }
+  /// Whether this iteration, whose density was controlled where `controls` said so, is the last.
+  bool ends(int number, const RelaxIteration& iteration) {
+    const double change = std::abs(energy_ - iteration.energy);
+    energy_ = iteration.energy;
+    if (controls(number)) {
+      if (number >= last_control_ || hardly_any * (iteration.added + iteration.deleted) < iteration.particles)
+        settled_ = 1;
+      return false;
+    }
+    return settled_ > 0 && ++settled_ > settling_ && change < min_change_ * energy_;
+  }
+
+ private:
+  static constexpr std::size_t hardly_any = 500;  // one particle in so many
+  int first_control_, last_control_, settling_;
+  double min_change_;
+  int settled_ = 0;  // sweeps since the last density control
+  double energy_ = 0;
+};
+
 /// Sweeps and density control until the energy stands still. `Relaxation` has placed its particles; `prepare` lists
-/// neighbours, `sweep` moves every particle once, `control` adds and removes some, `current` gives them all.
-template <class Relaxation>
+/// neighbours, `sweep` moves every particle once, `control` adds and removes some, `current` gives them all. `Course`
+/// says when density is controlled and when it ends.
+template <class Relaxation, class Course = OurCourse>
 Particles run_relaxation(Relaxation& relaxation, const ParticleOptions& options, const Progress& progress) {
-  // The seeds spread before anybody judges their density. Density control ends when it hardly finds anything to do, or
-  // in time for what it did to heal.
-  const int first_control = std::min(3, options.iterations / 4), last_control = options.iterations * 3 / 5;
-  const int settling = std::min(14, options.iterations / 4);
-  constexpr std::size_t hardly_any = 500;  // one particle in so many
   Particles result;
-  int settled = 0;  // sweeps since the last density control
-  double energy = 0;
+  Course course(options);
   relaxation.prepare();
   for (int k = 0; k < options.iterations && !result.converged; ++k) {
     progress.update(static_cast<double>(k) / options.iterations);
     RelaxIteration iteration = relaxation.sweep();
-    const double change = std::abs(energy - iteration.energy);
-    energy = iteration.energy;
-    if (k >= first_control && settled == 0) {
+    if (course.controls(k)) {
       const DensityChange done = relaxation.control(k);
       iteration.added = done.added;
       iteration.deleted = done.deleted;
-      if (k >= last_control || hardly_any * (done.added + done.deleted) < iteration.particles) settled = 1;
-    } else if (settled > 0) {
-      result.converged = ++settled > settling && change < options.min_change * energy;
     }
+    result.converged = course.ends(k, iteration);
     iteration.new_lists = iteration.added + iteration.deleted > 0 || relaxation.lists_are_old();
     if (iteration.new_lists && !result.converged) relaxation.prepare();
     result.iterations.push_back(iteration);

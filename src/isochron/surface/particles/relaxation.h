@@ -71,20 +71,7 @@ class Relaxation {
 
 template <class Fields>
 void Relaxation<Fields>::place(const std::vector<Vec3d>& seeds) {
-  std::vector<Particle<double>> all(seeds.size());
-  std::vector<char> reached(seeds.size(), 0);
-  parallel_for(threads_, seeds.size(), [&](std::size_t i) {
-    const double size = fields_.sizes.size(seeds[i]);
-    const Projection<double> landed = fields_.put(seeds[i], size, 0.01 * size, 10);
-    reached[i] = landed.reached;
-    all[i] = {landed.position, fields_.sizes.size(landed.position), landed.normal, first_lambda};
-  });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (reached[i]) particles_.push_back(all[i]);
-  }
-  for (const Particle<double>& particle : particles_) {
-    if (!(particle.size > 0)) refuse_size();
-  }
+  particles_ = place_seeds(fields_, seeds, threads_);
   records_.resize(particles_.size());
 }
 

@@ -47,19 +47,25 @@ ISOCHRON_HD constexpr PairEnergy<T> pair_energy(T d) {
   return {c - quarter * (1 - d), -quarter * c * c, 2 * quarter * quarter * c * (1 + c * c)};
 }
 
-// ---- One particle's move: a damped Newton step of the energy in the tangent plane, put back on the surface. The
-// caller finds the neighbours and sums over them.
+// ---- Pairs: how far the energy goes and what weighs a pair, as `add_pull` and `add_energy` need it.
 
-/// The rules of a step, the same for all particles.
-template <class T>
-struct StepRules {
-  T lambda_step = 10;  ///< factor up after a step that does not help, down after one that does
-  T largest_lambda = T(1e4);
-  T smallest_lambda = T(1e-3);
-  T stretch = T(1.7);    ///< steps go this much farther: over-relaxation, which halves the sweeps needed
-  T rest = T(3e-3);      ///< a shorter step, in sizes, is not tried
-  T flatness = T(0.02);  ///< a correction to the surface below this, in sizes, is the last
+/// Of our scheme: every pair is weighted with its size min(h_i, h_j), which makes the force depend on the scaled
+/// distance alone, so that particles are not pushed towards larger sizes where the scaled spacing is even.
+struct SizeWeighted {
+  static constexpr double reach = energy_reach;  ///< in sizes
+  template <class T>
+  ISOCHRON_HD static constexpr T weight(T pair_size) {
+    return pair_size;
+  }
+  /// The weight over the reach of a pair.
+  template <class T>
+  ISOCHRON_HD static constexpr T per_reach(T /*pair_reach*/) {
+    return T(1 / energy_reach);
+  }
 };
+
+// ---- One particle's move: a damped Newton step of the energy in the tangent plane, put back on the surface. The
+// caller finds the neighbours and sums over them; rules say how it is damped and when it counts.
 
 /// Two unit vectors that span the plane across a unit normal (Duff and others 2017).
 template <class T>
@@ -73,9 +79,8 @@ struct TangentPlane {
   }
 };
 
-/// Sums over a particle's neighbours. `plain` is its energy. All else is of the energy that a step lowers: every pair
-/// weighted with its size min(h_i, h_j), which makes the force depend on the scaled distance alone, so that particles
-/// are not pushed towards larger sizes where the scaled spacing is even.
+/// Sums over a particle's neighbours. `plain` is its energy. All else is of the energy that a step lowers, the weighted
+/// one.
 template <class T>
 struct Pull {
   T plain = 0, energy = 0;
@@ -97,28 +102,44 @@ struct Pull {
 template <class T>
 inline constexpr T min_distance = T(1e-3);
 
-/// Adds what a neighbour does to a particle of size `size` at `position`.
+/// Two particles that are near enough for their energy to count.
 template <class T>
+struct NearPair {
+  Vec3<T> apart;
+  T size, reach, length;  ///< of the pair
+  T d;                    ///< the scaled distance
+};
+
+/// Gives the pair; false when it is too far apart.
+template <class Pairs, class T>
+ISOCHRON_HD inline bool find_pair(Vec3<T> position, T size, const Particle<T>& neighbour, NearPair<T>& pair) {
+  pair.apart = position - neighbour.position;
+  pair.size = size < neighbour.size ? size : neighbour.size;
+  pair.reach = T(Pairs::reach) * pair.size;
+  const T squared = dot(pair.apart, pair.apart);
+  if (!(squared < pair.reach * pair.reach)) return false;
+  pair.length = std::sqrt(squared);
+  pair.d = pair.length / pair.reach;
+  if (pair.d < min_distance<T>) pair.d = min_distance<T>;
+  return true;
+}
+
+/// Adds what a neighbour does to a particle of size `size` at `position`.
+template <class Pairs = SizeWeighted, class T>
 ISOCHRON_HD inline void add_pull(Pull<T>& sum, Vec3<T> position, T size, const TangentPlane<T>& plane,
                                  const Particle<T>& neighbour) {
-  const Vec3<T> apart = position - neighbour.position;
-  const T pair_size = size < neighbour.size ? size : neighbour.size;
-  const T reach = T(energy_reach) * pair_size;
-  const T squared = dot(apart, apart);
-  if (!(squared < reach * reach)) return;
-  const T length = std::sqrt(squared);
-  T d = length / reach;
-  if (d < min_distance<T>) d = min_distance<T>;
-  const PairEnergy<T> pair = pair_energy(d);
-  const T per_length = length > 0 ? 1 / length : T(0);
-  const T u = dot(apart, plane.u) * per_length, v = dot(apart, plane.v) * per_length;
+  NearPair<T> near;
+  if (!find_pair<Pairs>(position, size, neighbour, near)) return;
+  const PairEnergy<T> pair = pair_energy(near.d);
+  const T per_length = near.length > 0 ? 1 / near.length : T(0);
+  const T u = dot(near.apart, plane.u) * per_length, v = dot(near.apart, plane.v) * per_length;
   sum.plain += pair.value;
-  sum.energy += pair_size * pair.value;
-  constexpr T per_reach = T(1 / energy_reach);
+  sum.energy += Pairs::weight(near.size) * pair.value;
+  const T per_reach = Pairs::per_reach(near.reach);
   sum.slope[0] += per_reach * pair.first * u;
   sum.slope[1] += per_reach * pair.first * v;
-  const T scale = per_reach / reach;
-  const T across = scale * pair.first / d, along = scale * pair.second - across;
+  const T scale = per_reach / near.reach;
+  const T across = scale * pair.first / near.d, along = scale * pair.second - across;
   sum.bend[0] += along * u * u + across;
   sum.bend[1] += along * u * v;
   sum.bend[2] += along * v * v + across;
@@ -136,18 +157,13 @@ struct Energies {
   }
 };
 
-template <class T>
+template <class Pairs = SizeWeighted, class T>
 ISOCHRON_HD inline void add_energy(Energies<T>& sum, Vec3<T> position, T size, const Particle<T>& neighbour) {
-  const Vec3<T> apart = position - neighbour.position;
-  const T pair_size = size < neighbour.size ? size : neighbour.size;
-  const T reach = T(energy_reach) * pair_size;
-  const T squared = dot(apart, apart);
-  if (!(squared < reach * reach)) return;
-  T d = std::sqrt(squared) / reach;
-  if (d < min_distance<T>) d = min_distance<T>;
-  const T value = half_turn_cotangent(d) - T(1.5707963267948966) * (1 - d);
+  NearPair<T> near;
+  if (!find_pair<Pairs>(position, size, neighbour, near)) return;
+  const T value = half_turn_cotangent(near.d) - T(1.5707963267948966) * (1 - near.d);
   sum.plain += value;
-  sum.weighted += pair_size * value;
+  sum.weighted += Pairs::weight(near.size) * value;
 }
 
 /// −(H + λ s I)⁻¹ g, or false when that matrix is not positive definite.
@@ -162,6 +178,27 @@ ISOCHRON_HD inline bool damped_step(const Pull<T>& pull, T lambda, T* step) {
   return true;
 }
 
+/// The rules of a step in our scheme, the same for all particles.
+template <class T>
+struct StepRules {
+  using Pairs = SizeWeighted;
+  T lambda_step = 10;  ///< factor up after a step that does not help, down after one that does
+  T largest_lambda = T(1e4);
+  T smallest_lambda = T(1e-3);
+  T stretch = T(1.7);    ///< steps go this much farther: over-relaxation, which halves the sweeps needed
+  T rest = T(3e-3);      ///< a shorter step, in sizes, is not tried
+  T flatness = T(0.02);  ///< a correction to the surface below this, in sizes, is the last
+
+  ISOCHRON_HD bool damped(const Pull<T>& pull, T lambda, T* step) const { return damped_step(pull, lambda, step); }
+  /// The size that a particle is tried with at another place.
+  template <class Fields>
+  ISOCHRON_HD T size_at(const Particle<T>& from, const Fields& /*fields*/, Vec3<T> /*there*/) const {
+    return from.size;
+  }
+  /// Not on a part of the surface that faces another way.
+  ISOCHRON_HD bool may_land(const Particle<T>& from, Vec3<T> normal) const { return dot(normal, from.normal) > 0; }
+};
+
 template <class T>
 struct Step {
   Particle<T> particle;
@@ -173,25 +210,28 @@ struct Step {
 /// Moves a particle by at most `room` to where its energy is lower: damping grows by `lambda_step` until a step helps,
 /// and the particle stays, with the damping it had, when none does. `neighbours.sum<S>(add)` calls `add(sum, particle)`
 /// for every neighbour and returns the whole sum.
-template <class T, class Fields, class Neighbours>
+template <class T, class Fields, class Neighbours, class Rules>
 ISOCHRON_HD Step<T> step_particle(const Particle<T>& from, const Fields& fields, const Neighbours& neighbours, T room,
-                                  const StepRules<T>& rules) {
+                                  const Rules& rules) {
+  using Pairs = typename Rules::Pairs;
   const TangentPlane<T> plane(from.normal);
-  const Pull<T> pull = neighbours.template sum<Pull<T>>(
-      [&](Pull<T>& sum, const Particle<T>& neighbour) { add_pull(sum, from.position, from.size, plane, neighbour); });
+  const Pull<T> pull = neighbours.template sum<Pull<T>>([&](Pull<T>& sum, const Particle<T>& neighbour) {
+    add_pull<Pairs>(sum, from.position, from.size, plane, neighbour);
+  });
   Step<T> result{from, pull.plain, 0, 1, 0};
   for (T lambda = from.lambda; lambda <= rules.largest_lambda; lambda *= rules.lambda_step) {
     T step[2];
-    if (!damped_step(pull, lambda, step)) continue;
+    if (!rules.damped(pull, lambda, step)) continue;
     const T length = std::sqrt(step[0] * step[0] + step[1] * step[1]);
     const T scale = rules.stretch * length > room ? room / length : rules.stretch;
     if (!(scale * length > rules.rest * from.size)) return result;
     const Vec3<T> there = from.position + (scale * step[0]) * plane.u + (scale * step[1]) * plane.v;
     const Projection<T> landed = fields.put(there, room, rules.flatness * from.size, 4);
     result.splines += landed.evaluations;
-    if (!landed.reached || !(dot(landed.normal, from.normal) > 0)) continue;
+    if (!landed.reached || !rules.may_land(from, landed.normal)) continue;
+    const T size = rules.size_at(from, fields, landed.position);
     const Energies<T> now = neighbours.template sum<Energies<T>>([&](Energies<T>& sum, const Particle<T>& neighbour) {
-      add_energy(sum, landed.position, from.size, neighbour);
+      add_energy<Pairs>(sum, landed.position, size, neighbour);
     });
     ++result.energies;
     if (!(now.weighted < pull.energy)) continue;
