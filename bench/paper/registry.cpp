@@ -35,6 +35,8 @@ const std::vector<PaperBench>& paper_benches() {
       {"001-table-7", "Subdomains on the GPU, fine heart", bench::table_001_7},
       {"001-figure-8", "Speed-up over threads", bench::figure_001_8},
       {"004-table-1", "Times on tensor images: two schemes by sweeping, ours, and the GPU", bench::table_004_1},
+      {"004-section-4.2", "The integer validity test against three Hamiltonians", bench::section_004_4_2},
+      {"004-figure-9", "Figures 6 and 9: named tracts, as pathways and by streamlines", bench::figure_004_9},
       {"004-anisotropy", "Error over anisotropy for the four schemes on images", bench::anisotropy_004},
       {"goals-work", "Our aims: local solves per vertex", bench::goals_work},
       {"goals-speed", "Our aims: seconds, set-up and ratios in one run", bench::goals_speed},

@@ -168,7 +168,8 @@ SymTensor3d rotated_tensor(Random& random, double ratio) {
 }
 
 /// How near an axis is to two choices at once.
-double distance_from_tie(const SymTensor3d& d, const AxisTimes<double>& u, double time, const godunov::Trial<double>& at) {
+double distance_from_tie(const SymTensor3d& d, const AxisTimes<double>& u, double time,
+                         const godunov::Trial<double>& at) {
   double nearest = inf;
   for (int k = 0; k < 3; ++k) {
     const double least = godunov::critical_slope(d, at.slope, k), back = time - u.back[k], ahead = u.ahead[k] - time;

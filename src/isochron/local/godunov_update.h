@@ -129,8 +129,7 @@ struct IntegerTest {
   ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&choice)[3],
                                 const Trial<T>& trial) {
     for (int k = 0; k < 3; ++k)
-      if (choice[k] !=
-          called_for(trial.time - u.back[k], u.ahead[k] - trial.time, critical_slope(d, trial.slope, k)))
+      if (choice[k] != called_for(trial.time - u.back[k], u.ahead[k] - trial.time, critical_slope(d, trial.slope, k)))
         return false;
     return true;
   }
@@ -144,7 +143,7 @@ struct HamiltonianTest {
   static constexpr T threshold = sizeof(T) == sizeof(float) ? T(2e-5) : T(1e-8);
 
   template <class T>
-  ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (& /*choice*/)[3],
+  ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&/*choice*/)[3],
                                 const Trial<T>& trial) {
     for (int k = 0; k < 3; ++k) {
       const T least = critical_slope(d, trial.slope, k);
@@ -169,11 +168,11 @@ struct UpwindTest {
     const T slack = T(64) * std::numeric_limits<T>::epsilon() * (size + std::fabs(trial.time));
     for (int k = 0; k < 3; ++k) {
       const T least = critical_slope(d, trial.slope, k);
-      if (choice[k] != plus && !(choice[k] == minus ? trial.time - u.back[k] >= least - slack
-                                                    : trial.time - u.back[k] <= least + slack))
+      if (choice[k] != plus &&
+          !(choice[k] == minus ? trial.time - u.back[k] >= least - slack : trial.time - u.back[k] <= least + slack))
         return false;
-      if (choice[k] != minus && !(choice[k] == plus ? u.ahead[k] - trial.time <= least + slack
-                                                    : u.ahead[k] - trial.time >= least - slack))
+      if (choice[k] != minus &&
+          !(choice[k] == plus ? u.ahead[k] - trial.time <= least + slack : u.ahead[k] - trial.time >= least - slack))
         return false;
     }
     return true;
@@ -206,9 +205,9 @@ ISOCHRON_HD T godunov_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
 }
 
 /// No `godunov_time` from neighbours as late as these, or later, is earlier. A choice that passes the tests takes the
-/// time of the least path from the simplex of its neighbours (its D ∇u points away from them, which makes it the minimum
-/// there, and where it leaves out an axis no neighbour there would make it earlier). So it is at least the least of all
-/// simplices, which is what this finds, and that never falls as a neighbour gets later.
+/// time of the least path from the simplex of its neighbours (its D ∇u points away from them, which makes it the
+/// minimum there, and where it leaves out an axis no neighbour there would make it earlier). So it is at least the
+/// least of all simplices, which is what this finds, and that never falls as a neighbour gets later.
 template <class T>
 ISOCHRON_HD T earliest_godunov_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
   return godunov::least_time<godunov::UpwindTest>(d, u);

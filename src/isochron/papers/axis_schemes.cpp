@@ -147,7 +147,8 @@ void fast_iterative(const TensorProblem<T, Dim>& problem, SolveState<T>& state) 
   for (; !list.empty() && state.counters.rounds < max_rounds; ++state.counters.rounds) {
     if ((state.counters.rounds & 15U) == 0 && state.progress.cancelled()) throw Cancelled();
     fresh.clear();
-    for (const std::uint32_t x : list) fresh.push_back(update.template godunov<Test>(x));  // all from the times before, as Jacobi's
+    for (const std::uint32_t x : list)
+      fresh.push_back(update.template godunov<Test>(x));  // all from the times before, as Jacobi's
     state.counters.local_solves += list.size();
     state.counters.vertex_updates += list.size();
     next.clear();
@@ -285,7 +286,7 @@ Residual check_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme sche
   });
 }
 
-#define ISOCHRON_INSTANTIATE(T, Dim)                                                    \
+#define ISOCHRON_INSTANTIATE(T, Dim)                                                              \
   template void solve_axis_scheme(const TensorProblem<T, Dim>&, AxisScheme, Start<T>&, Validity); \
   template Residual check_axis_scheme(const TensorProblem<T, Dim>&, AxisScheme, const Start<T>&, int, double);
 ISOCHRON_INSTANTIATE(float, 2)
