@@ -1,5 +1,6 @@
 #include "bench/paper/brain.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -82,9 +83,9 @@ std::optional<Brain> brain_in(const std::filesystem::path& folder, int threads) 
     Brain brain;
     brain.name = "brain";
     brain.grid = extension == std::string_view(".npy") ? with_affine(image.grid, folder / "affine.npy") : image.grid;
-    const auto tensors = world_tensors(image.data.all().front(), TensorOrder::mrtrix, brain.grid, TensorFrame::world,
-                                       named("tensor_mrtrix").string());
-    brain.metric = metric_of(tensors, mask, threads);
+    brain.tensors = world_tensors(image.data.all().front(), TensorOrder::mrtrix, brain.grid, TensorFrame::world,
+                                  named("tensor_mrtrix").string());
+    brain.metric = metric_of(brain.tensors, mask, threads);
     brain.left = {-24, -37, -21};  // beside the ventricles, joined by the splenium
     brain.right = {24, -24, -18};
     brain.radius = 4;
@@ -95,6 +96,29 @@ std::optional<Brain> brain_in(const std::filesystem::path& folder, int threads) 
 
 std::optional<Brain> real_brain(int threads) { return brain_in(data_folder() / "dti", threads); }
 
+std::string missing_brain() {
+  return fmt::format("dti/tensor_mrtrix and dti/mask (.nii.gz, .nii or .npy) are not in {}: set ISOCHRON_DATA",
+                     data_folder().string());
+}
+
+VertexId white_matter_middle(const Brain& brain) {
+  constexpr double white_matter = 0.25;  // of fractional anisotropy, from here on upwards
+  std::vector<VertexId> voxels;
+  Vec3d mean;
+  for (std::size_t v = 0; v < brain.tensors.size(); ++v) {
+    if (brain.metric.usable[v] == 0 || !(fractional_anisotropy(brain.tensors[v]) >= white_matter)) continue;
+    voxels.push_back(VertexId(v));
+    mean += brain.grid.position(VertexId(v));
+  }
+  mean = mean / static_cast<double>(voxels.size());
+  const auto far = [&](VertexId v) { return norm(brain.grid.position(v) - mean); };
+  return *std::min_element(voxels.begin(), voxels.end(), [&](VertexId a, VertexId b) { return far(a) < far(b); });
+}
+
+GridModel brain_model(const Brain& brain) {
+  return {brain.grid, brain.metric.metric, brain.metric.usable, brain.metric.counts.usable, white_matter_middle(brain)};
+}
+
 Brain phantom_brain(BenchSize size, int threads) {
   const std::array<std::uint32_t, 3> shape =
       size == BenchSize::paper ? std::array<std::uint32_t, 3>{82, 82, 48} : std::array<std::uint32_t, 3>{28, 28, 18};
@@ -103,16 +127,15 @@ Brain phantom_brain(BenchSize size, int threads) {
   brain.name = "phantom brain";
   const Vec3d half{0.5 * voxel * shape[0], 0.5 * voxel * shape[1], 0.5 * voxel * shape[2]};
   brain.grid = {shape, 0.5 * Vec3d{voxel, voxel, voxel} - half, {{{voxel, 0, 0}, {0, voxel, 0}, {0, 0, voxel}}}};
-  std::vector<SymTensor3d> tensors;
   std::vector<std::uint8_t> mask;
   Random random(4);
   for (std::size_t v = 0; v < brain.grid.voxel_count(); ++v) {
     const Vec3d at = brain.grid.position(VertexId(v));
     const Vec3d p{at.x / half.x, at.y / half.y, at.z / half.z};
     mask.push_back(in_head(p) ? 1 : 0);
-    tensors.push_back(noisy_tensor(p, random));
+    brain.tensors.push_back(noisy_tensor(p, random));
   }
-  brain.metric = metric_of(tensors, mask, threads);
+  brain.metric = metric_of(brain.tensors, mask, threads);
   brain.left = {-0.4 * half.x, 0.15 * half.y, 0};
   brain.right = {0.4 * half.x, -0.1 * half.y, 0};
   brain.radius = 1.5 * voxel;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/paper/grid_cases.h"
 #include "bench/paper/registry.h"
 #include "isochron/connect.h"
 #include "isochron/diffusion.h"
@@ -15,6 +16,7 @@ namespace isochron::bench {
 struct Brain {
   std::string name;
   ImageGrid grid;
+  std::vector<SymTensor3d> tensors;  ///< in the world
   DiffusionMetric metric;
   /// Two places in the white matter, one in each half, and how large a region around them is (world units).
   Vec3d left, right;
@@ -29,6 +31,16 @@ std::optional<Brain> brain_in(const std::filesystem::path& folder, int threads);
 
 /// That of the data folder (`ISOCHRON_DATA`, else `../shared/data`).
 std::optional<Brain> real_brain(int threads);
+
+/// What a table says where there is none: which files are missing.
+std::string missing_brain();
+
+/// The voxel in the middle of the white matter: nearest to the mean position of voxels of high anisotropy, and one of
+/// them.
+VertexId white_matter_middle(const Brain& brain);
+
+/// The image to solve on, from there.
+GridModel brain_model(const Brain& brain);
 
 /// An ellipsoid with ventricles, fibres that cross between the halves and others from front to back, a cortex without
 /// direction, and noise; at the paper's size as many voxels as the real one.

@@ -23,7 +23,7 @@ MethodCase banded_threads(const BenchOptions& options) {
 
 /// Paper 000's patches on the GPU, each triangle once as in the paper, and with the other layout.
 const MethodCase patches_case = gpu_patches("patchFIM, GPU", PatchLayout::cell_assembly);
-const MethodCase strips_case = gpu_patches("patchFIM, one-ring strips", PatchLayout::one_ring_strip);
+const MethodCase one_ring_strips = gpu_patches("patchFIM, one-ring strips", PatchLayout::one_ring_strip);
 
 /// With virtual triangles at obtuse corners (the paper's Figure 2.4), beside the columns without them.
 const MethodCase fim_split = with_split(fim_case);
@@ -133,7 +133,7 @@ bool table_000_3_3(const BenchOptions& options) {
       {{fmm_case, {5092, 7063, 6362, 3612, 6435}},
        {fim_case, {6562, 9354, 8591, 4331, 11960}},
        {patches_case, {201, 910, 415, 287, 459}},
-       {strips_case, {}},
+       {one_ring_strips, {}},
        {gpu_push(), {}},
        {fim_split, {}},
        {patches_split, {}},
@@ -159,7 +159,7 @@ bool table_000_3_4(const BenchOptions& options) {
                      {fim_case, {18.0, 23.3, 24.4, 19.6, 59.2}},
                      {fim_threads(options), {18.0, 26.6, 46.1, 23.1, 83.1}},
                      {patches_case, {105.0, 595.5, 290.9, 251.2, 334.1}},
-                     {strips_case, {}},
+                     {one_ring_strips, {}},
                      {banded_case, {}},
                      {banded_threads(options), {}},
                      {gpu_push(), {}},

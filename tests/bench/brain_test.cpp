@@ -36,6 +36,15 @@ TEST(Brain, ParcelsCoverThePhantom) {
   EXPECT_EQ(voxels, brain.metric.counts.usable);
 }
 
+TEST(Brain, TheMiddleOfTheWhiteMatterIsInTheMask) {
+  const Brain brain = phantom_brain(BenchSize::quick, 1);
+  const GridModel model = brain_model(brain);
+  EXPECT_EQ(brain.metric.usable[model.source.index()], 1);
+  EXPECT_GE(fractional_anisotropy(brain.tensors[model.source.index()]), 0.25);
+  EXPECT_LT(norm(brain.grid.position(model.source)), 60);  // the head is about 80 by 86 by 57 mm
+  EXPECT_EQ(model.cells, brain.metric.counts.usable);
+}
+
 /// A small image of tensors as NIfTI, and the same as .npy arrays.
 class BrainFiles : public ::testing::Test {
  protected:

@@ -117,6 +117,27 @@ class Bench(CliCase):
                        "adaptive (ours), 2 threads", "FIM in blocks, GPU", "adaptive (ours), GPU"):
             self.assertEqual(columns.count(column), 3, column)
 
+    def test_integers_and_hamiltonians_give_the_same_times(self):
+        entries = self.entries("004-section-4.2 --threads 2")
+        self.assertEqual([entry["column"] for entry in entries], ["integers", "Hamiltonians", "gain"] * 4)
+        for entry in entries:
+            self.assertIsNotNone(entry["ours"], entry)
+
+    def test_tracts_of_the_phantom_are_found_both_ways(self):
+        table = self.succeed_json("bench 004-figure-9 --quick --threads 2")
+        value = {(entry["row"], entry["column"]): entry["ours"] for entry in table["entries"]}
+        self.assertEqual({row for row, _ in value}, {"phantom brain, arch", "phantom brain, bundle left"})
+        for row, _ in value:
+            self.assertGreater(value[row, "path"], 40)
+            self.assertGreater(value[row, "pathway"], 5)
+            self.assertGreaterEqual(value[row, "streamlines that join"], 0)
+        again = self.entries("004-figure-9 --threads 1")
+        self.assertEqual([entry["column"] for entry in again], [entry["column"] for entry in table["entries"]])
+
+    def test_a_stand_in_for_the_brain_has_no_numbers_of_the_paper(self):
+        rows = {entry["row"] for entry in self.entries("004-table-1 --threads 2")}
+        self.assertTrue(any(row.startswith("In place of Example 3") for row in rows), rows)
+
     def test_strong_anisotropy_spoils_the_papers_schemes_and_not_ours(self):
         error = {(entry["row"], entry["column"]): entry["ours"] for entry in self.entries("004-anisotropy")}
         self.assertEqual(len(error), 5 * 4 * 2)

@@ -69,24 +69,22 @@ ISOCHRON_HD void fill_critical(const SymTensor3<T>& d, const int (&choice)[3], T
   slope[j] = (m.a[i][i] * right_j - m.a[i][j] * right_i) / det;
 }
 
-/// The paper's integer test: the choice must be the one that the slopes call for. Ties (to rounding) may go either way.
+/// A time that makes H = 1 with some choice, and the derivatives there.
 template <class T>
-ISOCHRON_HD bool called_for(int choice, T back, T ahead, T least, T slack) {
-  const T middle = (back + ahead) / 2;
-  if (choice == critical) return back <= least + slack && least <= ahead + slack;
-  if (choice == minus) return back >= least - slack && middle >= least - slack;
-  return ahead <= least + slack && middle <= least + slack;
-}
+struct Trial {
+  T time;
+  T slope[3];
+};
 
-/// The time that makes H = 1 with these choices; +inf when there is none or the choices are not called for.
+/// Finds the time that makes H = 1 with these choices; false when there is none.
 template <class T>
-ISOCHRON_HD T time_with(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&choice)[3]) {
+ISOCHRON_HD bool solve_with(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&choice)[3], Trial<T>& trial) {
   constexpr T inf = std::numeric_limits<T>::infinity();
   T first = inf;
   for (int k = 0; k < 3; ++k) {
     if (choice[k] == critical) continue;
     const T m = choice[k] == minus ? u.back[k] : u.ahead[k];
-    if (!(m < inf)) return inf;
+    if (!(m < inf)) return false;
     first = m < first ? m : first;
   }
   // Slopes are ±(t − n) with t and n from `first` on; the form of the reduced matrix gives a t² − 2 b t + c = 0.
@@ -107,37 +105,112 @@ ISOCHRON_HD T time_with(const SymTensor3<T>& d, const AxisTimes<T>& u, const int
       c += entry * n[i] * n[j];
     }
   const T square = b * b - a * c;
-  if (!(a > 0) || !(square >= 0)) return inf;
+  if (!(a > 0) || !(square >= 0)) return false;
   const T t = (b + std::sqrt(square)) / a;  // the larger root: H must not fall as the time rises
-  T slope[3] = {};
-  for (int k = 0; k < 3; ++k)
-    if (choice[k] != critical) slope[k] = sign[k] * (t - n[k]);
-  fill_critical(d, choice, slope);
-  const T slack = T(64) * std::numeric_limits<T>::epsilon() *
-                  (std::fabs(slope[0]) + std::fabs(slope[1]) + std::fabs(slope[2]) + std::fabs(t));
-  const T time = first + t;
-  for (int k = 0; k < 3; ++k)
-    if (!called_for(choice[k], time - u.back[k], u.ahead[k] - time, critical_slope(d, slope, k), slack)) return inf;
-  return time;
+  for (int k = 0; k < 3; ++k) trial.slope[k] = choice[k] != critical ? sign[k] * (t - n[k]) : T(0);
+  fill_critical(d, choice, trial.slope);
+  trial.time = first + t;
+  return true;
 }
 
-}  // namespace godunov
-
-/// The least time that solves H_G = 1, the Godunov Hamiltonian of √(∇uᵀ D ∇u) on the axes' neighbours; +inf when none
-/// does. All 26 choices of one-sided and critical derivatives are tried. In the plane the third axis must have no
-/// neighbours and d.xz = d.yz = 0.
+/// Section 4.2's "left side index": which derivative the three of an axis call for. `least` is the critical one.
 template <class T>
-ISOCHRON_HD T godunov_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
+ISOCHRON_HD int called_for(T back, T ahead, T least) {
+  if (back < least && least < ahead) return critical;
+  return (back + ahead) / 2 < least ? plus : minus;
+}
+
+// How a choice is tested for validity.
+
+/// The paper's test (section 4.2): on each axis the index of the choice must be the one that the derivatives call for.
+/// Integers are compared, and nothing is evaluated but the critical slopes.
+struct IntegerTest {
+  template <class T>
+  ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&choice)[3],
+                                const Trial<T>& trial) {
+    for (int k = 0; k < 3; ++k)
+      if (choice[k] != called_for(trial.time - u.back[k], u.ahead[k] - trial.time, critical_slope(d, trial.slope, k)))
+        return false;
+    return true;
+  }
+};
+
+/// The test that the paper replaces, of Tsai et al. as its section 4.2 quotes it: H with the derivative that an axis
+/// calls for must be 1 within a threshold, for each axis. The paper does not give the threshold; with strong anisotropy
+/// none is right in single precision: wide ones let too early times pass, narrow ones no time at all.
+struct HamiltonianTest {
+  template <class T>
+  static constexpr T threshold = sizeof(T) == sizeof(float) ? T(2e-5) : T(1e-8);
+
+  template <class T>
+  ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&/*choice*/)[3],
+                                const Trial<T>& trial) {
+    for (int k = 0; k < 3; ++k) {
+      const T least = critical_slope(d, trial.slope, k);
+      const T from_back = trial.time - u.back[k] - least, from_ahead = u.ahead[k] - trial.time - least;
+      const T up = from_back > 0 ? from_back : T(0), down = from_ahead < 0 ? from_ahead : T(0);
+      Vec3<T> slope{trial.slope[0], trial.slope[1], trial.slope[2]};
+      slope[k] = least + (up < -down ? down : up);
+      if (!(std::fabs(std::sqrt(squared_length(d, slope)) - T(1)) < threshold<T>)) return false;
+    }
+    return true;
+  }
+};
+
+/// Whether the front comes from the chosen neighbours and no critical slope is beyond the one-sided ones. Every choice
+/// that passes `IntegerTest` is so, but here the sides of an axis are not compared with each other. Rounding may go
+/// either way.
+struct UpwindTest {
+  template <class T>
+  ISOCHRON_HD static bool valid(const SymTensor3<T>& d, const AxisTimes<T>& u, const int (&choice)[3],
+                                const Trial<T>& trial) {
+    const T size = std::fabs(trial.slope[0]) + std::fabs(trial.slope[1]) + std::fabs(trial.slope[2]);
+    const T slack = T(64) * std::numeric_limits<T>::epsilon() * (size + std::fabs(trial.time));
+    for (int k = 0; k < 3; ++k) {
+      const T least = critical_slope(d, trial.slope, k);
+      if (choice[k] != plus &&
+          !(choice[k] == minus ? trial.time - u.back[k] >= least - slack : trial.time - u.back[k] <= least + slack))
+        return false;
+      if (choice[k] != minus &&
+          !(choice[k] == plus ? u.ahead[k] - trial.time <= least + slack : u.ahead[k] - trial.time >= least - slack))
+        return false;
+    }
+    return true;
+  }
+};
+
+/// The least time of all 26 choices of one-sided and critical derivatives that pass a test; +inf when none does.
+template <class Test, class T>
+ISOCHRON_HD T least_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
   T best = std::numeric_limits<T>::infinity();
   for (int p = -1; p <= 1; ++p)
     for (int q = -1; q <= 1; ++q)
       for (int r = -1; r <= 1; ++r) {
         const int choice[3] = {p, q, r};
         if (p == 0 && q == 0 && r == 0) continue;
-        const T time = godunov::time_with(d, u, choice);
-        best = time < best ? time : best;
+        Trial<T> trial;
+        if (!solve_with(d, u, choice, trial) || !Test::valid(d, u, choice, trial)) continue;
+        best = trial.time < best ? trial.time : best;
       }
   return best;
+}
+
+}  // namespace godunov
+
+/// The least time that solves H_G = 1, the Godunov Hamiltonian of √(∇uᵀ D ∇u) on the axes' neighbours; +inf when none
+/// does. In the plane the third axis must have no neighbours and d.xz = d.yz = 0.
+template <class Test = godunov::IntegerTest, class T>
+ISOCHRON_HD T godunov_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
+  return godunov::least_time<Test>(d, u);
+}
+
+/// No `godunov_time` from neighbours as late as these, or later, is earlier. A choice that passes the tests takes the
+/// time of the least path from the simplex of its neighbours (its D ∇u points away from them, which makes it the
+/// minimum there, and where it leaves out an axis no neighbour there would make it earlier). So it is at least the
+/// least of all simplices, which is what this finds, and that never falls as a neighbour gets later.
+template <class T>
+ISOCHRON_HD T earliest_godunov_time(const SymTensor3<T>& d, const AxisTimes<T>& u) {
+  return godunov::least_time<godunov::UpwindTest>(d, u);
 }
 
 /// The Lax–Friedrichs update (Kao, Osher, Qian 2004) for the same neighbours: central slopes and a viscosity that

@@ -56,13 +56,22 @@ AnyTensorProblem<T> make_tensors(const VoxelMetric& metric, const GridCells& cel
 
 enum class AxisScheme { godunov_fim, godunov_fsm, lax_friedrichs_fsm };
 
+/// How the Godunov schemes test a choice of derivatives (the paper's section 4.2).
+enum class Validity {
+  integers,     ///< as the paper: `godunov::IntegerTest`
+  hamiltonians  ///< as those before it, to compare with: `godunov::HamiltonianTest`
+};
+
 /// Runs a scheme from the seeds until nothing changes by more than the tolerance. Times only fall, as in the paper.
 /// `state.converged` tells whether it got there within a bound on rounds.
 template <class T, int Dim>
-void solve_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme scheme, Start<T>& start);
+void solve_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme scheme, Start<T>& start,
+                       Validity validity = Validity::integers);
 
-/// How far an update would still lower a time. One-sided: at strong anisotropy these updates are not monotone, so a
-/// time may be below what its neighbours give in the end.
+/// How far a time is later than its update, or earlier than any update can have made it. Times only fall, so a cell
+/// got its time when its neighbours were as late as now or later. The updates are not monotone (Godunov's compares the
+/// sides of one axis at a time, Lax–Friedrichs extrapolates at edges), so what they give in the end may be later than
+/// the time; but they have monotone lower bounds, and no time may be below those of its neighbours' times.
 template <class T, int Dim>
 Residual check_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme scheme, const Start<T>& start, int threads,
                            double limit);

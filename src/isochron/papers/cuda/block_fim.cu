@@ -201,7 +201,7 @@ __global__ void set_seeds(const BlockSeed<T>* seeds, std::size_t count, T* time)
   if (i < count) time[seeds[i].vertex] = seeds[i].time;
 }
 
-/// How far an update would still lower a time; see `check_paper_scheme`.
+/// How far an update would still lower a time: the late side of `check_axis_scheme`.
 template <class T, int Dim>
 __global__ void __launch_bounds__(block_cells)
     residual_pass(const __grid_constant__ View<T, Dim> view, unsigned long long* worst) {
