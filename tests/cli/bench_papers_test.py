@@ -9,30 +9,6 @@ from cli_case import CliCase
 CHEAP = "bench papers --quick --threads 2 --only 000-figure-3.3,001-figure-8"
 
 
-class Links(html.parser.HTMLParser):
-    """What a page loads, and its headings and cells."""
-
-    def __init__(self):
-        super().__init__()
-        self.loaded, self.ids, self.tags, self.cells, self.in_cell = [], [], [], [], False
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.in_cell = tag == "td"
-        for name, value in attributes:
-            if name in ("src", "srcset", "data", "poster") or (name == "href" and not value.startswith("#")):
-                self.loaded.append(value)
-            if name == "id":
-                self.ids.append(value)
-
-    def handle_endtag(self, tag):
-        self.in_cell = False
-
-    def handle_data(self, data):
-        if self.in_cell:
-            self.cells.append(data)
-
-
 class BenchPapers(CliCase):
     def page(self, name="out/papers.html"):
         links = Links()
@@ -105,3 +81,27 @@ class BenchPapers(CliCase):
         self.assert_has_all(self.files(), "out/000-figure-3.3.csv", "out/000-figure-3.3.json", "out/000-figure-3.3.svg",
                             "out/000-figure-3.3-a.png")
         self.assertTrue((self.folder / "out/000-figure-3.3-a.png").read_bytes().startswith(b"\x89PNG"))
+
+
+class Links(html.parser.HTMLParser):
+    """What a page loads, and its headings and cells."""
+
+    def __init__(self):
+        super().__init__()
+        self.loaded, self.ids, self.tags, self.cells, self.in_cell = [], [], [], [], False
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.in_cell = tag == "td"
+        for name, value in attributes:
+            if name in ("src", "srcset", "data", "poster") or (name == "href" and not value.startswith("#")):
+                self.loaded.append(value)
+            if name == "id":
+                self.ids.append(value)
+
+    def handle_endtag(self, tag):
+        self.in_cell = False
+
+    def handle_data(self, data):
+        if self.in_cell:
+            self.cells.append(data)
