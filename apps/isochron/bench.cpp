@@ -9,6 +9,7 @@
 #include "bench/page/results.h"
 #include "bench/paper/registry.h"
 #include "isochron/core/join_text.h"
+#include "isochron/io.h"
 #include "isochron/io/file.h"
 
 namespace isochron::cli {
@@ -51,9 +52,14 @@ void check_options(const BenchRequest& request) {
 }
 
 void check_folder(const std::filesystem::path& folder) {
+  if (folder.empty()) return;
   std::error_code ignored;
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder))
-    throw input_error("{}: is not a folder (files go into one); choose another name", folder.string());
+  std::filesystem::path there = std::filesystem::absolute(folder);
+  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
+  if (!std::filesystem::is_directory(there))
+    throw input_error("{}: is not a folder (files go into one); choose another name",
+                      there == std::filesystem::absolute(folder) ? folder.string() : there.string());
+  check_output_file(there / "papers.json", Overwrite::yes);
 }
 
 /// The table as files: as CSV and JSON, its pictures and what else it made.

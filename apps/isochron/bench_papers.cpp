@@ -4,6 +4,7 @@
 #include "apps/isochron/bench.h"
 #include "apps/isochron/exit_code.h"
 #include "apps/isochron/report.h"
+#include "apps/isochron/wording.h"
 #include "bench/page/estimate.h"
 #include "bench/page/page.h"
 #include "bench/page/papers.h"
@@ -65,9 +66,11 @@ TableResult run_one(const PaperBench& bench, BenchOptions options) {
   } catch (const Cancelled&) {
     throw;
   } catch (const Error& error) {
-    result = failed_table(bench, options, error.what());
+    result = failed_table(bench, options, to_text(error, command_wording()));
   } catch (const std::bad_alloc&) {
     result = failed_table(bench, options, "out of memory");
+  } catch (const std::exception& error) {  // the other tables have taken hours
+    result = failed_table(bench, options, error.what());
   }
   result->seconds = timer.seconds();
   return std::move(*result);

@@ -35,6 +35,8 @@ std::string tick_label(double value) {
   return (std::abs(factor - 1) < 1e-9 ? "10" : fmt::format("{:.3g}·10", factor)) + superscript(power);
 }
 
+constexpr double max_ticks = 50;
+
 /// Maps values to pixels.
 class PixelAxis {
  public:
@@ -43,7 +45,8 @@ class PixelAxis {
     const auto [low, high] = std::minmax_element(values.begin(), values.end());
     low_ = at(*low), high_ = at(*high);
     if (scale == Scale::linear && *low >= 0 && low_ < 0.4 * high_) low_ = 0;
-    const double margin = high_ > low_ ? 0.04 * (high_ - low_) : 0.5;
+    const double size = std::max(std::abs(low_), std::abs(high_));
+    const double margin = high_ - low_ > 1e-9 * size ? 0.04 * (high_ - low_) : std::max(0.5, 0.05 * size);
     if (low_ != 0 || scale != Scale::linear) low_ -= margin;
     high_ += margin;
   }
@@ -123,8 +126,12 @@ std::string frame(const Chart& chart, const PixelAxis& x, const PixelAxis& y) {
 }
 
 bool can_be_drawn(const Chart& chart, const ChartPoint& p) {
+  // Beyond these, powers and differences of values leave the range of doubles.
+  constexpr double smallest = 1e-100, largest = 1e100;
   const auto fits = [](Scale scale, double value) {
-    return std::isfinite(value) && (scale == Scale::linear || value > 0);
+    const double size = std::abs(value);
+    return size <= largest &&
+           (value > 0 ? value >= smallest : scale == Scale::linear && (value == 0 || size >= smallest));
   };
   return fits(chart.x.scale, p.x) && fits(chart.y.scale, p.y);
 }
@@ -152,8 +159,10 @@ std::vector<Tick> ticks(Scale scale, double low, double high) {
   if (scale == Scale::linear) {
     const double step = round_spacing(low, high, 6);
     if (!(step > 0)) return result;
-    for (double k = std::ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; ++k)
-      result.push_back({k * step, tick_label(k * step)});
+    const double first = std::ceil(low / step - 1e-9);
+    const double last = std::floor(high / step + 1e-9);
+    if (!(last - first < max_ticks) || std::abs(first) > 1e12) return result;  // no round numbers between them
+    for (int k = 0; first + k <= last; ++k) result.push_back({(first + k) * step, tick_label((first + k) * step)});
     return result;
   }
   const double slack = 1e-9;

@@ -112,7 +112,8 @@ class Colors {
   [[nodiscard]] Color of(const Sample& sample) const {
     Color color = unreached_color;
     if (std::isfinite(sample.value)) {
-      const double share = (sample.value - range_.first) / (range_.second - range_.first);
+      const double width = range_.second - range_.first;
+      const double share = width > 0 ? (sample.value - range_.first) / width : 0;
       color = map_[static_cast<std::size_t>(std::lround(255 * std::clamp(share, 0.0, 1.0)))];
     }
     for (std::uint8_t& c : color) c = static_cast<std::uint8_t>(std::lround(static_cast<double>(sample.light) * c));

@@ -57,10 +57,10 @@ using Entries = std::map<Line, const Entry*>;
 /// The lines of one run in order; `entries` receives what they hold.
 std::vector<Line> lines_of(const TableResult& table, Entries& entries) {
   std::vector<Line> lines;
+  std::map<std::pair<std::string_view, std::string_view>, int> count;
   for (const Entry& entry : table.entries) {
-    Line line{entry.row, entry.column};
-    while (!entries.try_emplace(line, &entry).second) ++line.number;
-    lines.push_back(std::move(line));
+    lines.push_back({entry.row, entry.column, count[{entry.row, entry.column}]++});
+    entries.emplace(lines.back(), &entry);
   }
   return lines;
 }
@@ -123,7 +123,7 @@ class TableText {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const auto found = entries_[i].find(line);
       const Entry* entry = found == entries_[i].end() ? nullptr : found->second;
-      const bool own = is_ours(paper_, line.row, line.column);
+      const bool own = is_ours(paper_, runs_[i].table->name, line.row, line.column);
       ours += number_cell(own ? nullptr : entry) + number_cell(own ? entry : nullptr);
       if (entry == nullptr) continue;
       if (!paper) paper = entry->paper;

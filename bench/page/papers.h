@@ -35,8 +35,9 @@ const std::vector<Paper>& papers();
 /// What is said under one table or figure.
 std::vector<std::string_view> differences_of(const Paper& paper, std::string_view bench);
 
-/// Whether a line of a table holds our own method rather than the paper's, by how its row and column are called.
-bool is_ours(const Paper& paper, std::string_view row, std::string_view column);
+/// Whether a line of a table holds our own method rather than the paper's, by what its table, row and column are
+/// called.
+bool is_ours(const Paper& paper, std::string_view bench, std::string_view row, std::string_view column);
 
 /// Seconds that a bench takes on two cores, for the share of the work that is done; a guess for one that is not known.
 double expected_seconds(std::string_view bench, bool quick);

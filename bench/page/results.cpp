@@ -243,6 +243,9 @@ std::string json_of(const std::vector<MachineRun>& runs) {
 }
 
 std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path) {
+  require_file(path);
+  if (!std::filesystem::is_regular_file(path))
+    bad_file(path, "is a device or a pipe (its data could go on for ever); give the papers.json of another run");
   return within_memory(path, [&] {
     const FileBytes bytes(path);
     Json file;
@@ -250,6 +253,8 @@ std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path) {
       file = Json::parse(bytes.text());
     } catch (const Json::parse_error& error) {
       bad_file(path, "is no JSON (byte {} is wrong); give the papers.json of another run", error.byte);
+    } catch (const Json::exception&) {
+      bad_file(path, "has a number that is out of range; give the papers.json of another run");
     }
     const Reader reader(file, "", path);
     if (!reader.has(version_key)) bad_file(path, "has no runs of the papers; give the papers.json of another run");

@@ -110,6 +110,10 @@ VertexId white_matter_middle(const Brain& brain) {
     voxels.push_back(VertexId(v));
     mean += brain.grid.position(VertexId(v));
   }
+  if (voxels.empty())
+    throw InputError(
+        fmt::format("no voxel of the {} has an anisotropy of {} or more; give another image in ISOCHRON_DATA",
+                    brain.name, white_matter));
   mean = mean / static_cast<double>(voxels.size());
   const auto far = [&](VertexId v) { return norm(brain.grid.position(v) - mean); };
   return *std::min_element(voxels.begin(), voxels.end(), [&](VertexId a, VertexId b) { return far(a) < far(b); });

@@ -84,6 +84,19 @@ TEST(Chart, WhatHasNoPlaceIsLeftOut) {
   EXPECT_THAT(*svg, Not(HasSubstr("inf")));
 }
 
+TEST(Chart, ExtremeAxesEnd) {
+  const Axis log{"", Scale::logarithmic};
+  for (const auto& [low, high] :
+       {std::pair{1e20, 1e20 + 65536}, {1.0, 1e308}, {5e-324, 1.0}, {1e-100, 1e100}, {0.0, 1e-320}})
+    for (const Axis& axis : {Axis{}, log})
+      for (const auto& svg : {svg_of({"", axis, axis, {{"a", {{low, low}, {high, high}}}}})})
+        if (svg) {
+          EXPECT_LT(svg->size(), 200000U) << low << " " << high;
+          EXPECT_THAT(*svg, Not(HasSubstr("nan"))) << low << " " << high;
+        }
+  EXPECT_LT(ticks(Scale::logarithmic, 1e-100, 1e100).size(), 1000U);
+}
+
 TEST(Chart, OnePointAloneIsDrawnInsideTheFrame) {
   const auto svg = svg_of({"", {"x"}, {"y"}, {{"a", {{2, 5}}}}});
   ASSERT_TRUE(svg);

@@ -74,6 +74,7 @@ TEST_F(PapersJson, NumbersThatAreNotFiniteAreMissing) {
 
 TEST_F(PapersJson, BadFilesAreNamedWithWhatIsWrong) {
   EXPECT_THAT(error_of("{ not json"), HasSubstr("is no JSON"));
+  EXPECT_THAT(error_of("{\"isochron_papers\": 1e999}"), HasSubstr("a number that is out of range"));
   EXPECT_THAT(error_of("[]"), HasSubstr("the whole is not an object"));
   EXPECT_THAT(error_of("{\"tables\": []}"), HasSubstr("has no runs of the papers"));
   EXPECT_THAT(error_of("{\"isochron_papers\": 99, \"runs\": []}"), HasSubstr("version 99"));
@@ -178,12 +179,13 @@ TEST(PapersPage, PicturesThatAreTheSameStandOnce) {
 }
 
 TEST(PapersPage, OwnMethodsAreToldFromThePapers) {
-  EXPECT_TRUE(is_ours(papers()[0], "Mesh 1", "banded, 4 threads"));
-  EXPECT_TRUE(is_ours(papers()[1], "banded, 2 threads", "seconds"));
-  EXPECT_FALSE(is_ours(papers()[0], "Mesh 1", "meshFIM-ST"));
+  EXPECT_TRUE(is_ours(papers()[0], "000-table-3.1", "Mesh 1", "banded, 4 threads"));
+  EXPECT_TRUE(is_ours(papers()[1], "001-figure-8", "banded, 2 threads", "seconds"));
+  EXPECT_FALSE(is_ours(papers()[0], "000-table-3.1", "Mesh 1", "meshFIM-ST"));
   ASSERT_EQ(papers()[2].number, "002");
-  EXPECT_TRUE(is_ours(papers()[2], "blobs", "2 threads"));
-  EXPECT_FALSE(is_ours(papers()[2], "blobs", "paper's scheme, 2 threads"));
+  EXPECT_TRUE(is_ours(papers()[2], "002-table-2", "blobs", "2 threads"));
+  EXPECT_FALSE(is_ours(papers()[2], "002-table-2", "blobs", "paper's scheme, 2 threads"));
+  EXPECT_TRUE(is_ours(papers()[4], "004-figure-9", "brain, genu", "path"));
 }
 
 TEST(PapersPage, FailuresAreShownWithoutNumbers) {

@@ -62,6 +62,8 @@ TEST(Tracts, PathwaysOfThePhantomFollowItsStreamlines) {
   const TractComparison found = compare_tract(brain, tract, 2, options);
   EXPECT_FALSE(found.bad) << *found.bad;
   EXPECT_GT(found.seeds, 0U);
+  EXPECT_GT(found.reaching, 20U);
+  EXPECT_LT(found.path_to_lines, 3 * norm(brain.grid.axes[0]));
   EXPECT_LE(found.dice, 1);
   EXPECT_LE(found.lines_inside, 1);
   options.verify = Keep::no;

@@ -18,18 +18,35 @@ class BenchTables(CliCase):
         return {(entry["row"], entry["column"]): entry["ours"] for entry in self.entries(arguments)}
 
     def assert_near(self, numbers, wanted):
-        """Counts hang on the last digits of times, which differ between compilers and machines: half a percent."""
+        """Counts depend on the last digits of times, which differ between compilers and machines: half a percent."""
         for key, value in wanted.items():
             self.assertAlmostEqual(numbers[key] / value, 1, delta=0.005, msg=key)
 
-    def test_every_table_runs_to_its_end(self):
-        for table in self.succeed_json("bench --list")["tables"]:
-            if table["name"] == "goals-mpi":  # needs mpirun
+    def assert_run(self, beginnings, count):
+        """At least so many tables that begin so run to their end, and each row has a number or says why not."""
+        tables = [t["name"] for t in self.succeed_json("bench --list")["tables"] if t["name"].startswith(beginnings)]
+        self.assertGreaterEqual(len(tables), count)
+        for name in tables:
+            if name == "goals-mpi":  # needs mpirun
                 continue
-            with self.subTest(table["name"]):
-                entries = self.entries(f"{table['name']} --threads 2")
-                for entry in entries:
+            with self.subTest(name):
+                for entry in self.entries(f"{name} --threads 2"):
                     self.assertTrue(entry["ours"] is not None or entry["remark"], entry)
+
+    def test_tables_of_surfaces_run_to_their_end(self):
+        self.assert_run(("000", "001"), 13)
+
+    def test_tables_of_particles_run_to_their_end(self):
+        self.assert_run("002", 4)
+
+    def test_tables_of_volumes_run_to_their_end(self):
+        self.assert_run("003", 10)
+
+    def test_tables_of_images_run_to_their_end(self):
+        self.assert_run("004", 4)
+
+    def test_tables_of_goals_run_to_their_end(self):
+        self.assert_run(("goals", "gpu", "tuning", "scale"), 13)
 
     def test_counts_of_local_solves_are_what_they_were(self):
         square, sphere = "Mesh 1 square (4096 vertices)", "Mesh 3 sphere (4002 vertices)"
@@ -44,7 +61,8 @@ class BenchTables(CliCase):
             if column == "fim" and row.startswith("13^3"):
                 self.assertLess(2.5 * work[row, "banded"], calls, row)
         rounds = self.numbers("003-table-4.9")
-        self.assertEqual([rounds[f"17 Speed {speed} tetFIM-ST", "iterations"] for speed in (2, 3)], [17, 20])
+        for speed, iterations in ((2, 17), (3, 20)):
+            self.assertAlmostEqual(rounds[f"17 Speed {speed} tetFIM-ST", "iterations"], iterations, delta=1)
         for speed in (2, 3):
             self.assertLess(rounds[f"17 Speed {speed} banded (ours)", "updates"], 1.06)
 
@@ -67,9 +85,10 @@ class BenchTables(CliCase):
             self.assertEqual(calls[right, column + ", obtuse split"], calls[right, column], column)
 
     def test_sweeping_is_slower_than_bands_by_a_wide_margin(self):
-        seconds = self.numbers("003-table-4.3")
+        runs = [self.numbers("003-table-4.3") for _ in range(3)]  # the least: others may use the machine
         for speed in (1, 2, 3):
-            self.assertLess(5 * seconds[f"Speed {speed}", "banded (ours)"], seconds[f"Speed {speed}", "FSM"])
+            bands, sweeps = (min(run[f"Speed {speed}", column] for run in runs) for column in ("banded (ours)", "FSM"))
+            self.assertLess(5 * bands, sweeps, speed)
 
     def test_storages_are_fixed_points_of_their_own_updates(self):
         remarks = {entry["column"]: entry["remark"] for entry in self.entries("001-table-5 --threads 2")}

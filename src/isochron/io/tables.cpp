@@ -263,8 +263,9 @@ NamedPoints read_points(const std::filesystem::path& path) {
     const Row row = look_ahead(in);
     in.peek();
     if (!row.unreadable.empty())
-      in.fail("{} is no number that can be read (out of range, or not decimal); write it as 1.5e-3",
-              in_quotes(row.unreadable));
+      in.fail(
+          "{} is no number that can be read (out of range, or not decimal); write it as 1.5e-3, or a name in quotes",
+          in_quotes(row.unreadable));
     if (row.numbers == 0 && result.points.empty() && !header_seen) {
       header_seen = true;
       if (row.first == "x" || row.first == "X") of_four_numbers = NamePlace::back;

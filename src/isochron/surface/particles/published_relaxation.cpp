@@ -27,17 +27,20 @@ void PublishedRelaxation::prepare() {
   bins_ = Bins(sorted.keys);
   colours_ = bins_by_colour(bins_);
   room_ = published_length * box.largest;
+  // No thread may run out of memory between barriers: the others would wait for ever.
+  std::uint32_t most = 0;
+  for (const Bin& bin : bins_.all()) most = std::max(most, count_neighbourhood(bins_.table(), bin));
+  copies_.resize(static_cast<std::size_t>(threads_));
+  for (Copies& copies : copies_) copies.resize(most);
 }
 
 Neighbourhood<double> PublishedRelaxation::copy_neighbourhood(const Bin& bin, Copies& copies) const {
   const BinTable table = bins_.table();
-  const std::uint32_t count = count_neighbourhood(table, bin);
-  if (copies.size() < count) copies.resize(count);
   auto to = copies.begin();
   for_neighbourhood(table, bin, [&](const Bin& other) {
     to = std::copy(particles_.begin() + other.begin, particles_.begin() + other.end, to);
   });
-  return {copies.data(), bin.end - bin.begin, count};
+  return {copies.data(), bin.end - bin.begin, static_cast<std::uint32_t>(to - copies.begin())};
 }
 
 BinWork PublishedRelaxation::process(const Bin& bin, Copies& copies) {
@@ -57,7 +60,7 @@ RelaxIteration PublishedRelaxation::sweep() {
   SpinBarrier barrier(threads_);
   const std::span<const Bin> bins = bins_.all();
   parallel_region(threads_, [&](int thread, int team) {
-    Copies copies;
+    Copies& copies = copies_[static_cast<std::size_t>(thread)];
     RelaxIteration own;
     const auto part_of = [&](std::size_t count, int part) {
       return count * static_cast<std::size_t>(part) / static_cast<std::size_t>(team);

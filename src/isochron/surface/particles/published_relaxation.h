@@ -62,6 +62,7 @@ class PublishedRelaxation {
   double room_ = 0;                          // how far a step may go: the largest h
   std::vector<Particle<double>> particles_;  // sorted into bins
   std::vector<double> energies_;             // after all have moved
+  std::vector<Copies> copies_;               // by thread, as large as the largest neighbourhood
   Bins bins_;
   std::array<std::vector<std::uint32_t>, bin_colours> colours_;
 };
