@@ -25,7 +25,7 @@ COMMANDS = {
     "path ../solved.vtu --to 100,124 -o a.vtp": ["a.vtp"],
     "path ../solved.vtu --to 100,124 -o a.csv": ["a.csv"],
     "surface ../ball.nii --isovalue 0 --uniform 2 -o a.ply": ["a.ply"],
-    "surface ../ball.nii --isovalue 0 --uniform 2 --scheme published --threads 2 -o a.ply": ["a.ply"],
+    "surface ../ball.nii --isovalue 0 --uniform 2 --scheme published -o a.ply": ["a.ply"],
     "connect ../tensors.nii --tensor-order mrtrix --from voxels:1,2,1 --to voxels:6,2,1 -o a":
         ["a.json", "a_cost.nii.gz", "a_pathway.nii.gz", "a_path.tck", "a_path.vtp", "a_profile.csv"],
     "info ../cube.vtu ../speed.nii": [],
