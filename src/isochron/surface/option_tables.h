@@ -66,7 +66,7 @@ void each_particle_option(ExtractOptions& options, Visit&& visit) {
   visit({"iterations", "N", "Stop after N even when not settled (default: {})"}, options.particles.iterations);
   visit({"scheme", "NAME", "How particles move: ours (default), or published as in paper 002, on the CPU"},
         options.particles.scheme);
-  visit({"bins", "KIND", "How neighbours are found: adaptive (default) or uniform"}, options.particles.bins);
+  visit({"bins", "KIND", "How scheme ours finds neighbours: adaptive (default) or uniform"}, options.particles.bins);
   visit({"backend", "NAME", "auto, serial, threads, or cuda where there is a GPU"}, options.backend);
   visit({"seeds", "N", "Start with about N particles and add none while they spread"}, options.seeds);
   visit({"seed", "S", "Of the random numbers; another S gives another mesh as good (default: {})"},
