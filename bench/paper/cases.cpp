@@ -183,7 +183,13 @@ Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
   if (method.gpu)
     return on_gpu([&] {
       Solver solver({mesh, metric}, solve_options(method, options));
-      return median_solve(solver, sources, options);
+      Measured result = median_solve(solver, sources, options);
+      const std::uint64_t bytes = result.arrival.counters.element_bytes;
+      if (result.valid && bytes > 0)
+        result.timing +=
+            fmt::format(", {:.0f} bytes per {}", static_cast<double>(bytes) / static_cast<double>(mesh.element_count()),
+                        Corners == 4 ? "tetrahedron" : "triangle");
+      return result;
     });
   if (options.columns == BenchColumns::gpu) return {false, "left out", {}};
   Solver solver({mesh, metric}, solve_options(method, options));

@@ -59,8 +59,10 @@ enum class ResultMemory {
 
 /// Where the papers' patches find their elements.
 enum class PatchLayout {
-  one_ring_strip,  ///< each vertex of a patch has its own strip of incident elements (paper 003)
-  cell_assembly    ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
+  /// Each vertex has the faces opposite it in strips, with a speed for each and the coordinates of all vertices (paper
+  /// 003); UsageError where the metric is not isotropic.
+  one_ring_strip,
+  cell_assembly  ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
 };
 /// How the active list keeps a tetrahedron's geometry (paper 001 section 3).
 enum class ElementStorage {
@@ -76,7 +78,7 @@ enum class SubdomainBlocks {
 struct PaperOptions {
   int patch_vertices = 64;
   int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra, 6 on images
-  PatchLayout layout = PatchLayout::one_ring_strip;
+  PatchLayout layout = PatchLayout::cell_assembly;
   ElementStorage storage = ElementStorage::gray_code;
   int subdomains = 0;  ///< 0: chosen by the size of the mesh
   SubdomainBlocks subdomain_blocks = SubdomainBlocks::one;

@@ -24,7 +24,8 @@ namespace cuda {
 /// UsageError when an option cannot be met.
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
-                                                         const SimplexMesh<Corners>& mesh, const SolveOptions& options);
+                                                         const SimplexMesh<Corners>& mesh, const Metric& metric,
+                                                         const SolveOptions& options);
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
                                                                     const SimplexMesh<Corners>& mesh,

@@ -18,12 +18,24 @@ struct PatchPacking {
 
   [[nodiscard]] std::uint32_t patches() const { return static_cast<std::uint32_t>(vertex_begin.size() - 1); }
   [[nodiscard]] std::uint32_t vertices() const { return static_cast<std::uint32_t>(place_of.size()); }
+  /// The internal vertex of each place.
+  [[nodiscard]] std::vector<std::uint32_t> vertices_by_place() const;
 };
 
 /// Patches of about `options.patch_vertices` vertices. Throws UsageError unless that is from 16 to 1024.
 template <class T, int Corners>
 PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                            const PaperOptions& options);
+
+/// What patches need of each other.
+struct PatchHalos {
+  std::vector<std::uint32_t> begin,
+      halo;  ///< by patch: places of other patches that its vertices' elements have, sorted
+  std::vector<std::uint32_t> dependent_begin, dependent;  ///< by patch: the patches that have some of it in their halo
+};
+
+template <class T, int Corners>
+PatchHalos find_halos(const SimplexProblem<T, Corners>& problem, const PatchPacking& packing, int threads);
 
 /// Subdomain d has the vertices member[begin[d]] to member[begin[d + 1] − 1]; in the problem's own numbering.
 struct Subdomains {

@@ -77,7 +77,7 @@ void each_option(PaperOptions& options, Visit&& visit) {
   visit({"patch_size", "N", "patch-fim: vertices of a patch ({})"}, options.patch_vertices);
   visit({"inner_iterations", "N", "patch-fim: of a patch before its neighbours see it (7 on triangles, 3 on tets)"},
         options.inner_iterations);
-  visit({"layout", "NAME", "patch-fim: one-ring-strip (default) or cell-assembly"}, options.layout);
+  visit({"layout", "NAME", "patch-fim: cell-assembly (default), or one-ring-strip (isotropic)"}, options.layout);
   visit({"storage", "NAME", "active-list: 6 lengths of a tet (gray-code, default) or 18 products"}, options.storage);
   visit({"subdomains", "N", "domain-decomposition: how many (one for about a thousand vertices)"}, options.subdomains);
   visit({"subdomain_blocks", "NAME", "domain-decomposition: thread blocks on a subdomain, one (default) or several"},
