@@ -75,7 +75,7 @@ std::vector<Paper> make_papers() {
         {"8", "Distance from a seed in the three examples", "004-figure-8"},
         {"9", "The arcuate fasciculus beside streamlines", "",
          "Its numbers are in 004-figure-9; no picture of it is drawn yet."}},
-       {{{"004-table-1", "004-figure-8"},
+       {{{"004-table-1", "004-section-5.2", "004-figure-8"},
          "Example 3: the paper's brain (256 x 256 x 100 voxels, 196 thousand in its mask, section 5) is not published; "
          "the row says what stands in for it."},
         {{"004-figure-2", "004-figure-7", "004-figure-9"},

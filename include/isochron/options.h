@@ -74,6 +74,17 @@ enum class SubdomainBlocks {
   several  ///< several thread blocks share a subdomain; a grid-wide synchronisation ends each round
 };
 
+/// Where the values of an image's blocks lie in device memory (paper 004 section 5.2.1).
+enum class BlockOrder {
+  rows,   ///< as in the image, row by row
+  blocks  ///< the paper's packing: block by block, so that a block's values lie side by side
+};
+/// Where the neighbours of an image's block lie in shared memory (paper 004 section 5.2.2).
+enum class BlockHalo {
+  plain,  ///< one layer around the block's own cells
+  banked  ///< the paper's: each at a bank that no other neighbour on its side has
+};
+
 /// How the papers' GPU methods run; by default with the papers' own numbers.
 struct PaperOptions {
   int patch_vertices = 64;
@@ -83,6 +94,8 @@ struct PaperOptions {
   int subdomains = 0;  ///< 0: chosen by the size of the mesh
   SubdomainBlocks subdomain_blocks = SubdomainBlocks::one;
   Partitioner partitioner = Partitioner::automatic;  ///< METIS where the build has it
+  BlockOrder block_order = BlockOrder::blocks;
+  BlockHalo block_halo = BlockHalo::banked;
 };
 
 /// How ranks go about a solve.

@@ -11,7 +11,7 @@ PLOT = pathlib.Path(__file__).resolve().parents[2] / "scripts" / "plot_convergen
 
 GPU_TABLES = ("000-table-3.3", "000-table-3.4", "000-section-3.3.3", "003-table-4.5", "003-table-4.6", "003-table-4.7",
               "003-table-4.8", "003-table-4.9", "003-section-4.5.2", "001-table-5", "001-table-6", "001-table-7",
-              "004-table-1", "goals-connect", "gpu-goals", "gpu-grid-goals", "gpu-513")
+              "004-table-1", "004-section-5.2", "goals-connect", "gpu-goals", "gpu-grid-goals", "gpu-513")
 
 
 class Bench(CliCase):

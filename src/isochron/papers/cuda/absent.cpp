@@ -29,13 +29,13 @@ ISOCHRON_INSTANTIATE(double, 4)
 #undef ISOCHRON_INSTANTIATE
 
 template <class T, int Dim>
-std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, int) {
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, const PaperOptions&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, int);
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, int);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, const PaperOptions&);
 
 }  // namespace isochron::cuda
