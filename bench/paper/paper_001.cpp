@@ -234,6 +234,10 @@ struct SubdomainRow {
 bool subdomain_table(Report report, std::size_t tets, const std::vector<SubdomainRow>& rows,
                      const BenchOptions& options) {
   note_gpu(report);
+  report.note(
+      "Each subdomain has copies of its vertices' times. First: one pass over all lists a round, then all copies of a "
+      "vertex agree. Second: a block solves a subdomain to its end, with times and lists in shared memory; the paper "
+      "leaves open in which order, here vertices that fell go on in the order of their times.");
   std::optional<Heart> h;
   Sources sources;
   if (has_gpu()) {

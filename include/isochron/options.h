@@ -69,7 +69,7 @@ enum class ElementStorage {
 };
 enum class SubdomainBlocks {
   one,     ///< a thread block works on a subdomain of its own until nothing in it changes
-  several  ///< several thread blocks share a subdomain; a grid-wide synchronisation ends each round
+  several  ///< several thread blocks share a subdomain; the interface vertices are synchronised after each round
 };
 
 /// How the papers' GPU methods run; by default with the papers' own numbers.

@@ -9,7 +9,6 @@
 #include "isochron/device.h"
 #include "isochron/error.h"
 #include "isochron/generate.h"
-#include "isochron/papers/vertex_parts.h"
 #include "isochron/solver.h"
 #include "solve/samples.h"
 
@@ -163,6 +162,24 @@ TEST_F(DeviceSchemes, TakeAVertexOfTenThousandElements) {
   expect_same(test::disc_of_slivers(count), Metric(), rim);
 }
 
+TEST_F(DeviceSchemes, SubdomainsMayBeLargerThanSharedMemory) {
+  const TetMesh mesh = generate_cube({.nx = 34, .ny = 34, .nz = 34, .extent = {33, 33, 33}, .jitter = 0.2});
+  const Metric metric = Metric::constant(SymTensor3d::diagonal(1, 4, 9));
+  SolveOptions strict;
+  strict.tolerance = 1e-12;
+  strict.backend = Backend::serial;
+  const Arrival reference = solve(mesh, metric, two_sources(0, 20000), strict);
+  for (const int subdomains : {1, 2, 3})
+    for (const Precision precision : {Precision::single_, Precision::double_}) {
+      SCOPED_TRACE(subdomains);
+      const SolveOptions options = options_of(decomposed(subdomains, SubdomainBlocks::one), precision);
+      const Arrival arrival = solve(mesh, metric, two_sources(0, 20000), options);
+      expect_work(arrival, Method::domain_decomposition);
+      for (std::size_t v = 0; v < mesh.vertex_count(); ++v)
+        ASSERT_NEAR(arrival.times[v], reference.times[v], precision == Precision::single_ ? 2e-3 : 1e-4) << v;
+    }
+}
+
 TEST_F(DeviceSchemes, SolveAgainWithOtherSources) {
   const TetMesh mesh = generate_cube({.nx = 8, .ny = 8, .nz = 8, .extent = {7, 7, 7}, .jitter = 0.2});
   const Metric metric;
@@ -192,26 +209,6 @@ TEST_F(DeviceSchemes, RefuseWhatCannotBe) {
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), products), UsageError);
   const SolveOptions negative = options_of(decomposed(-1, SubdomainBlocks::one), Precision::single_);
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), negative), UsageError);
-}
-
-TEST(Subdomains, HaveEveryVertexOnce) {
-  const TetMesh mesh = generate_cube({.nx = 12, .ny = 12, .nz = 12, .extent = {11, 11, 11}});
-  auto problem = prepare_topology<float, 4>(mesh, KeepOrder::no, 1);
-  for (const int wanted : {0, 1, 7, 64, 5000}) {
-    const Subdomains subdomains = make_subdomains(problem, mesh, wanted, Partitioner::automatic);
-    const std::size_t expected = wanted == 0 ? 1 : std::min<std::size_t>(wanted, mesh.vertex_count());
-    EXPECT_EQ(subdomains.count(), expected);
-    std::vector<int> seen(mesh.vertex_count(), 0);
-    for (std::uint32_t d = 0; d < subdomains.count(); ++d) {
-      EXPECT_LT(subdomains.begin[d], subdomains.begin[d + 1]);
-      for (std::uint32_t i = subdomains.begin[d]; i < subdomains.begin[d + 1]; ++i) {
-        EXPECT_EQ(subdomains.part_of[subdomains.member[i]], d);
-        ++seen[subdomains.member[i]];
-      }
-    }
-    for (const int times : seen) ASSERT_EQ(times, 1);
-  }
-  EXPECT_THROW(make_subdomains(problem, mesh, -3, Partitioner::automatic), UsageError);
 }
 
 }  // namespace TEST_FILE
