@@ -21,8 +21,8 @@ struct Scheme {
   PaperOptions options;
 };
 
-Scheme active_list(ElementStorage storage) {
-  Scheme scheme{storage == ElementStorage::products ? "products" : "gray code", Method::active_list, {}};
+Scheme active_list(ElementStorage storage, std::string name) {
+  Scheme scheme{std::move(name), Method::active_list, {}};
   scheme.options.storage = storage;
   return scheme;
 }
@@ -35,11 +35,13 @@ Scheme decomposed(int subdomains, SubdomainBlocks blocks) {
   return scheme;
 }
 
-/// All that run on the mesh.
+/// All that run on the mesh. Virtual elements have no coordinates.
 template <int Corners>
-std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh) {
-  std::vector<Scheme> all{active_list(ElementStorage::gray_code)};
-  if (Corners == 4) all.push_back(active_list(ElementStorage::products));
+std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh, ObtuseSplit obtuse = ObtuseSplit::automatic) {
+  std::vector<Scheme> all{active_list(ElementStorage::gray_code, "gray code")};
+  if (Corners == 4) all.push_back(active_list(ElementStorage::products, "products"));
+  if (Corners == 4 && obtuse != ObtuseSplit::split)
+    all.push_back(active_list(ElementStorage::coordinates, "coordinates"));
   const int more_than_vertices = static_cast<int>(mesh.vertex_count()) + 5;
   for (const SubdomainBlocks blocks : {SubdomainBlocks::one, SubdomainBlocks::several})
     for (const int subdomains : {0, 1, 7, 64, more_than_vertices}) all.push_back(decomposed(subdomains, blocks));
@@ -77,7 +79,7 @@ void expect_same(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
   strict.obtuse = obtuse;
   const Arrival reference = solve(mesh, metric, sources, strict);
   const double hops = 3.0 * std::pow(static_cast<double>(mesh.vertex_count()), 1.0 / (Corners - 1));
-  for (const Scheme& scheme : schemes(mesh))
+  for (const Scheme& scheme : schemes(mesh, obtuse))
     for (const Precision precision : {Precision::single_, Precision::double_}) {
       SCOPED_TRACE(scheme.name + (precision == Precision::single_ ? ", single" : ", double"));
       SolveOptions options = options_of(scheme, precision);
@@ -205,8 +207,13 @@ TEST_F(DeviceSchemes, AreCancelled) {
 
 TEST_F(DeviceSchemes, RefuseWhatCannotBe) {
   const TriangleMesh mesh = generate_square({.n = 5});
-  const SolveOptions products = options_of(active_list(ElementStorage::products), Precision::single_);
-  EXPECT_THROW(solve(mesh, Metric(), one_source(0), products), UsageError);
+  for (const ElementStorage storage : {ElementStorage::products, ElementStorage::coordinates})
+    EXPECT_THROW(solve(mesh, Metric(), one_source(0), options_of(active_list(storage, ""), Precision::single_)),
+                 UsageError);
+  SolveOptions split = options_of(active_list(ElementStorage::coordinates, ""), Precision::single_);
+  split.obtuse = ObtuseSplit::split;
+  const TetMesh obtuse = generate_cube({.nx = 5, .ny = 5, .nz = 5, .extent = {4, 4, 4}, .jitter = 0.3});
+  EXPECT_THROW(solve(obtuse, Metric(), one_source(0), split), UsageError);
   const SolveOptions negative = options_of(decomposed(-1, SubdomainBlocks::one), Precision::single_);
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), negative), UsageError);
 }
