@@ -66,12 +66,13 @@ enum class PatchLayout {
 };
 /// How the active list keeps a tetrahedron's geometry (paper 001 section 3).
 enum class ElementStorage {
-  gray_code,  ///< six lengths, addressed by the Gray code of the corner; three on triangles
-  products    ///< eighteen products, three at each corner beside the lengths; refused on triangles
+  gray_code,   ///< six lengths, addressed by the Gray code of the corner; three on triangles
+  products,    ///< eighteen products, three at each corner beside the lengths; refused on triangles
+  coordinates  ///< M, and the coordinates of the vertices; refused on triangles and with virtual elements
 };
 enum class SubdomainBlocks {
   one,     ///< a thread block works on a subdomain of its own until nothing in it changes
-  several  ///< several thread blocks share a subdomain; a grid-wide synchronisation ends each round
+  several  ///< several thread blocks share a subdomain; the interface vertices are synchronised after each round
 };
 
 /// Where the values of an image's blocks lie in device memory (paper 004 section 5.2.1).
