@@ -142,7 +142,8 @@ class StoredParticles : public SurfaceCases {
     options.particles = folder_;
     TableResult result;
     options.take = [&](const TableResult& found) { result = found; };
-    EXPECT_EQ(table_002_1(options), result.sound());
+    const bool passed = table_002_1(options);
+    EXPECT_EQ(passed, result.sound());
     return result;
   }
 
