@@ -127,8 +127,10 @@ int run_papers(const BenchRequest& request, const Console& console) {
         {bench::this_computer(request.label, console.threads(), ISOCHRON_VERSION), run_all(benches, request, console)});
   std::move(others.begin(), others.end(), std::back_inserter(runs));
   bench::number_labels(runs);
-  write_files(request.output_folder,
-              {{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}});
+  std::vector<bench::MoreFile> files{{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}};
+  for (const MachineRun& run : runs)
+    for (const TableResult& table : run.tables) files.insert(files.end(), table.files.begin(), table.files.end());
+  write_files(request.output_folder, files);
 
   std::vector<std::string> failed;
   Json machines = Json::array();

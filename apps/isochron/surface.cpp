@@ -19,7 +19,6 @@
 #include "isochron/surface.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/option_tables.h"
-#include "isochron/surface/particles/relax.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/tetrahedra.h"
 #if defined(ISOCHRON_WITH_VTK)
@@ -518,7 +517,6 @@ void check_request(SurfaceRequest& request) {
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   if (request.boundary && !request.tetrahedra)
     throw UsageError("--boundary is for --tetrahedra (without them all that is written is the boundary); leave it out");
-  check_scheme(request.extract.particles.scheme, request.extract.backend);
   SizingOptions& sizing = request.extract.sizing;
   if (sizing.uniform > 0 && !request.of_varying_sizes.empty())
     throw usage_error("{}: nothing to do beside --uniform (which makes all edges equally long); leave it out",
