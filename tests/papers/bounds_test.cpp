@@ -53,19 +53,20 @@ TEST(Bounds, SchedulesOfThePapersGiveUp) {
 /// The papers' schedules of meshes on the GPU.
 template <class T, int Corners>
 std::vector<std::unique_ptr<MeshSchedule<T, Corners>>> device_schedules(const SimplexProblem<T, Corners>& problem,
-                                                                        const SimplexMesh<Corners>& mesh) {
+                                                                        const SimplexMesh<Corners>& mesh,
+                                                                        const Metric& metric) {
   std::vector<std::unique_ptr<MeshSchedule<T, Corners>>> schedules;
   SolveOptions options;
   for (const PatchLayout layout : {PatchLayout::one_ring_strip, PatchLayout::cell_assembly}) {
     options.paper.layout = layout;
-    schedules.push_back(cuda::make_patch_fim(problem, mesh, options));
+    schedules.push_back(cuda::make_patch_fim(problem, mesh, metric, options));
   }
   options.paper.subdomains = 7;
   for (const SubdomainBlocks blocks : {SubdomainBlocks::one, SubdomainBlocks::several}) {
     options.paper.subdomain_blocks = blocks;
     schedules.push_back(cuda::make_domain_decomposition(problem, mesh, options));
   }
-  schedules.push_back(cuda::make_active_list(problem, ElementStorage::gray_code));
+  schedules.push_back(cuda::make_active_list(problem, mesh, metric, ElementStorage::gray_code));
   return schedules;
 }
 
@@ -73,8 +74,9 @@ std::vector<std::unique_ptr<MeshSchedule<T, Corners>>> device_schedules(const Si
 template <class T, int Corners>
 void expect_device_schedules_give_up(const SimplexMesh<Corners>& mesh) {
   auto problem = prepare_topology<T, Corners>(mesh, KeepOrder::no, 1);
-  apply_metric(problem, mesh, Metric::isotropic(1), 1);
-  const auto schedules = device_schedules(problem, mesh);
+  const Metric metric = Metric::isotropic(1);
+  apply_metric(problem, mesh, metric, 1);
+  const auto schedules = device_schedules(problem, mesh, metric);
   for (std::size_t i = 0; i < schedules.size(); ++i)
     for (const std::uint32_t limit : {1U, 0U}) {
       SCOPED_TRACE("schedule " + std::to_string(i) + ", limit " + std::to_string(limit));
