@@ -2,8 +2,9 @@
 // the vertices of its elements with their times, and solves with these alone. Interface maps say which copies are of
 // the same vertex. A subdomain is active when a time of its copies was lowered from outside, or when it is not done.
 //   several: Algorithm 9. A round goes once over the lists of all active subdomains. They are cut into stretches, so
-//            that several blocks share a subdomain; a block holds what it found for its stretch. A kernel over all
-//            interface vertices then has the copies of each agree.
+//            that several blocks share a subdomain. The paper's blocks keep what belongs to their elements in shared
+//            memory; here the threads of a vertex need it once and exchange what they found through registers. A
+//            kernel over all interface vertices then has the copies of each agree.
 //   one:     Algorithm 10. A block takes an active subdomain, with its times and lists in shared memory where they fit,
 //            solves until nothing in it falls, and lowers the other copies of its interface vertices; those of which
 //            one was later take part in the next round. Vertices that fell ask those around them in the order of their
