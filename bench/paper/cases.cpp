@@ -274,11 +274,11 @@ Measured on_gpu(const std::function<Measured()>& run) {
   }
 }
 
-void note_gpu(Report& report) {
+void note_gpu(Report& report, const char* times) {
   cuda::NoDevice why;
   if (const auto device = cuda::find_device(why))
-    report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
-                            device->name, device->multiprocessors));
+    report.note(
+        fmt::format("GPU: {}, {} multiprocessors; its times are {}.", device->name, device->multiprocessors, times));
   else report.note(fmt::format("No GPU: {}.", to_text(why.reason.problem())));
 }
 

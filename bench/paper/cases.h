@@ -107,8 +107,8 @@ bool has_gpu();
 Measured without_gpu();
 /// What `run` measures; when the GPU fails or cannot meet an option, a remark that says so.
 Measured on_gpu(const std::function<Measured()>& run);
-/// Says below a table which GPU it used, or why none.
-void note_gpu(Report& report);
+/// Says below a table which GPU it used and what its times are, or why none.
+void note_gpu(Report& report, const char* times = "medians, without set-up and transfer");
 
 /// An entry from a measurement: `value(arrival)` is shown only when the result is valid. Times say how they came about.
 template <class Value>

@@ -90,7 +90,7 @@ class ParticleTable {
     report_.note_on_paper("The paper's are of a Xeon X5650, one thread, and a Tesla C2070, on volumes of its own.");
     report_.note(
         "'paper's scheme': bins of 27 colours, its energy, constants and updates; our seeds, sizes and edge lengths.");
-    note_gpu(report_);
+    note_gpu(report_, particle_times);
     if (has_gpu()) cuda::free_bytes();  // wakes the device, which takes longer than some rows
   }
 

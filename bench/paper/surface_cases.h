@@ -64,6 +64,9 @@ struct Relaxed {
 };
 Relaxed relaxed(const SurfaceModel& model, const ParticleOptions& options, std::size_t seeds = 0);
 
+/// What times of particles on a GPU are, for `note_gpu`.
+inline constexpr const char* particle_times = "of one run, with transfer";
+
 /// How many particles there have to be.
 struct CountRange {
   double min, max;
