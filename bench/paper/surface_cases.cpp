@@ -17,6 +17,7 @@
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/sizing.h"
 #include "isochron/surface/particles/seeds.h"
+#include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron::bench {
 namespace {
@@ -167,6 +168,22 @@ std::string fault_of(const TriangleMesh& mesh, int threads) {
   if (!topology.manifold()) return "not a manifold surface";
   if (!topology.oriented()) return "triangles face different sides";
   return self_intersections(mesh, threads).empty() ? "" : "the surface crosses itself";
+}
+
+MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads) {
+  Relaxed placed = relaxed(model, options);
+  MeshedParticles result;
+  result.particles = placed.particles.positions.size();
+  result.iterations = placed.particles.iterations.size();
+  TriangulateOptions triangles{.threads = threads, .expected = &model.isosurface};
+  if (options.scheme == ParticleScheme::published) {
+    triangles.min_ratio = triangles.min_angle = 0;
+    triangles.evenings = 0;
+  }
+  result.fault = fault_of(model, placed.particles, about(model.particles, count_share_of(options.scheme)));
+  result.mesh = triangulate(model.field, model.size, placed.particles.positions, triangles, &result.repair);
+  if (result.fault.empty()) result.fault = fault_of(result.mesh, threads);
+  return result;
 }
 
 Entry checked_entry(Entry entry, const std::string& fault) {

@@ -151,6 +151,7 @@ class Surface(CliCase):
         self.assert_fields(self.sound("surface ball.nii --isovalue 0 -o c.ply"), scheme="ours")
         self.expect(2, published, "--backend cuda -o d.ply",
                     words=("not available on the GPU yet", "--scheme ours", "--backend threads"))
+        self.expect(2, f"{published} --bins uniform -o d.ply", words=("--bins uniform", "--scheme ours", "leave it out"))
         self.expect(2, f"surface {self.half_balls()} --materials all --scheme published -o d.msh",
                     words=("one object", "--scheme ours"))
 
