@@ -91,7 +91,7 @@ int run_table(const BenchRequest& request, const Console& console) {
   return bench.run(options) ? 0 : exit_not_converged;
 }
 
-int run_bench(const BenchRequest& request, const Console& console) {
+int run_bench(const BenchRequest& request, Console& console) {
   if (request.list) {
     print_benches(console);
     return 0;

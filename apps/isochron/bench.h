@@ -37,6 +37,6 @@ BenchOptions bench_options(const BenchRequest& request, const Console& console);
 void write_files(const std::filesystem::path& folder, const std::vector<bench::MoreFile>& files);
 
 /// Runs the benches of the papers and writes papers.html and papers.json. Gives the exit code.
-int run_papers(const BenchRequest& request, const Console& console);
+int run_papers(const BenchRequest& request, Console& console);
 
 }  // namespace isochron::cli

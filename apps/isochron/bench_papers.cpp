@@ -1,5 +1,6 @@
 // isochron bench papers: all tables and figures of the papers on one page.
 #include <algorithm>
+#include <utility>
 
 #include "apps/isochron/bench.h"
 #include "apps/isochron/exit_code.h"
@@ -9,6 +10,7 @@
 #include "bench/page/page.h"
 #include "bench/page/papers.h"
 #include "bench/page/results.h"
+#include "isochron/core/delimited_text.h"
 #include "isochron/core/timer.h"
 
 namespace isochron::cli {
@@ -17,30 +19,22 @@ namespace {
 using bench::MachineRun;
 using bench::TableResult;
 
-std::vector<std::string> split_at_commas(const std::string& text) {
-  std::vector<std::string> result{""};
-  for (const char c : text)
-    if (c == ',') result.emplace_back();
-    else result.back() += c;
-  return result;
-}
-
 /// The benches of papers whose names begin with one of the texts; all where there is none.
 std::vector<const PaperBench*> chosen_benches(const std::string& only) {
   std::vector<const PaperBench*> all;
   for (const PaperBench& bench : paper_benches())
     if (!bench.paper_number().empty()) all.push_back(&bench);
   if (only.empty()) return all;
-  const std::vector<std::string> beginnings = split_at_commas(only);
-  const auto is_meant = [](const PaperBench& bench, const std::string& text) {
+  const std::vector<std::string_view> beginnings = split_text(only, ",");
+  const auto is_meant = [](const PaperBench& bench, std::string_view text) {
     return !text.empty() && (bench.name.starts_with(text) || bench.paper == text);
   };
-  for (const std::string& text : beginnings)
+  for (const std::string_view text : beginnings)
     if (std::none_of(all.begin(), all.end(), [&](const PaperBench* b) { return is_meant(*b, text); }))
       throw usage_error("--only: no table of a paper begins with '{}'; see 'isochron bench --list'", text);
   std::erase_if(all, [&](const PaperBench* b) {
     return std::none_of(beginnings.begin(), beginnings.end(),
-                        [&](const std::string& text) { return is_meant(*b, text); });
+                        [&](std::string_view text) { return is_meant(*b, text); });
   });
   return all;
 }
@@ -76,32 +70,68 @@ TableResult run_one(const PaperBench& bench, BenchOptions options) {
   return std::move(*result);
 }
 
-std::vector<TableResult> run_all(const std::vector<const PaperBench*>& benches, const BenchRequest& request,
-                                 const Console& console) {
+/// In the folder, while it runs and when it is interrupted: the tables that are finished.
+constexpr const char* unfinished_file = "papers.partial.json";
+
+/// Takes the run out of the list that this computer did not finish, with meshes of the same size; else an empty one.
+MachineRun take_unfinished(std::vector<MachineRun>& runs, const bench::Computer& here, bool quick) {
+  const auto found = std::find_if(runs.begin(), runs.end(), [&](const MachineRun& run) {
+    const auto same_size = [&](const TableResult& table) { return table.quick == quick; };
+    return run.unfinished && run.computer == here && std::all_of(run.tables.begin(), run.tables.end(), same_size);
+  });
+  if (found == runs.end()) return {here, {}};
+  MachineRun run = std::move(*found);
+  runs.erase(found);
+  return run;
+}
+
+/// Runs the benches whose tables the run does not have yet, and saves the run after each of them.
+void run_all(const std::vector<const PaperBench*>& benches, const BenchRequest& request, const Console& console,
+             MachineRun& run) {
+  const std::vector<TableResult> before = std::exchange(run.tables, {});
+  const auto is_there = [&](const PaperBench* bench) {
+    return std::any_of(before.begin(), before.end(), [&](const TableResult& t) { return t.name == bench->name; });
+  };
   std::vector<double> expected;
-  expected.reserve(benches.size());
-  for (const PaperBench* bench : benches) expected.push_back(bench::expected_seconds(bench->name, request.quick));
+  for (const PaperBench* bench : benches)
+    if (!is_there(bench)) expected.push_back(bench::expected_seconds(bench->name, request.quick));
+  const std::size_t count = expected.size();
   bench::WorkEstimate estimate(std::move(expected));
   BenchOptions options = bench_options(request, console);
-  std::vector<TableResult> tables;
+  run.tables = before;
+  run.unfinished = true;
   std::string lines;
+  std::size_t number = 0;
   {
     Activity activity(console, "running the papers' tables");
     const Progress shown = activity.progress();
     for (const PaperBench* bench : benches) {
-      activity.detail(fmt::format("{}, {} of {}", bench->name, tables.size() + 1, benches.size()));
+      if (is_there(bench)) continue;
+      activity.detail(fmt::format("{}, {} of {}", bench->name, ++number, count));
       const Timer timer;
       options.progress.cancel = shown.cancel;
       options.progress.report = [&](double) { shown.update(estimate.fraction(timer.seconds())); };
       options.progress.update(0);
-      tables.push_back(run_one(*bench, options));
+      run.tables.push_back(run_one(*bench, options));
       estimate.finish(timer.seconds());
-      const TableResult& table = tables.back();
+      const TableResult& table = run.tables.back();
       lines += fmt::format("{:<19}{:>8.1f} s  {}\n", table.name, table.seconds, table.sound() ? "" : "FAILED");
+      write_files(request.output_folder, {{unfinished_file, bench::json_of(std::vector{run})}});
     }
   }
+  run.unfinished = false;
   console.say(lines);
-  return tables;
+}
+
+/// Says that the tables of a run are lost which nobody goes on with.
+void warn_of_unfinished(const BenchRequest& request, Console& console) {
+  const std::filesystem::path file = request.output_folder / unfinished_file;
+  std::error_code ignored;
+  if (request.no_run || !std::filesystem::exists(file, ignored)) return;
+  const bool given = std::any_of(request.with.begin(), request.with.end(), [&](const std::filesystem::path& with) {
+    return std::filesystem::equivalent(with, file, ignored);
+  });
+  if (!given) console.warn("{}: replaced (it is of an interrupted run); --with goes on with it", file.string());
 }
 
 void check(const BenchRequest& request) {
@@ -115,22 +145,27 @@ void check(const BenchRequest& request) {
 
 }  // namespace
 
-int run_papers(const BenchRequest& request, const Console& console) {
+int run_papers(const BenchRequest& request, Console& console) {
   check(request);
   const std::vector<const PaperBench*> benches = chosen_benches(request.only);
   std::vector<MachineRun> others;
   for (const auto& file : request.with)
     for (MachineRun& run : bench::read_machine_runs(file)) others.push_back(std::move(run));
   std::vector<MachineRun> runs;
-  if (!request.no_run)
-    runs.push_back(
-        {bench::this_computer(request.label, console.threads(), ISOCHRON_VERSION), run_all(benches, request, console)});
+  if (!request.no_run) {
+    warn_of_unfinished(request, console);
+    const auto here = bench::this_computer(request.label, console.threads(), ISOCHRON_VERSION);
+    runs.push_back(take_unfinished(others, here, request.quick));
+    run_all(benches, request, console, runs.back());
+  }
   std::move(others.begin(), others.end(), std::back_inserter(runs));
   bench::number_labels(runs);
   std::vector<bench::MoreFile> files{{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}};
   for (const MachineRun& run : runs)
     for (const TableResult& table : run.tables) files.insert(files.end(), table.files.begin(), table.files.end());
   write_files(request.output_folder, files);
+  std::error_code ignored;
+  if (!request.no_run) std::filesystem::remove(request.output_folder / unfinished_file, ignored);
 
   std::vector<std::string> failed;
   Json machines = Json::array();

@@ -5,6 +5,7 @@
 
 #include <fnmatch.h>
 
+#include "isochron/core/delimited_text.h"
 #include "isochron/io/tables.h"
 
 namespace isochron::cli {
@@ -19,12 +20,8 @@ class LeftOut {
  public:
   explicit LeftOut(const std::string& list) {
     if (list == "none") return;
-    for (std::size_t begin = 0; begin <= list.size();) {
-      const std::size_t end = std::min(list.find(',', begin), list.size());
-      const std::string word(trimmed(std::string_view(list).substr(begin, end - begin)));
-      if (!word.empty()) patterns_.emplace(lower_case(word), false);
-      begin = end + 1;
-    }
+    for (const std::string_view part : split_text(list, ","))
+      if (const std::string_view word = trimmed(part); !word.empty()) patterns_.emplace(lower_case(word), false);
   }
   bool has(std::int64_t label, const std::string& name) {
     bool found = false;

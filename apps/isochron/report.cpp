@@ -1,4 +1,5 @@
 #include "apps/isochron/report.h"
+#include "isochron/core/delimited_text.h"
 #include "isochron/core/join_text.h"
 #include "isochron/io/bytes.h"
 
@@ -12,9 +13,7 @@ std::vector<std::string> file_names(const Paths& files) {
 
 std::string csv_field(const std::string& text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + '"';
+  return csv_quoted(text);
 }
 
 void write_text(const OutputFile& file, const std::string& text) {

@@ -13,6 +13,7 @@
 #include "apps/isochron/commands.h"
 #include "apps/isochron/mesh_quality.h"
 #include "apps/isochron/shared_output.h"
+#include "isochron/core/delimited_text.h"
 #include "isochron/core/join_text.h"
 #include "isochron/core/timer.h"
 #include "isochron/mesh/closest_point.h"
@@ -517,6 +518,9 @@ void check_request(SurfaceRequest& request) {
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   if (request.boundary && !request.tetrahedra)
     throw UsageError("--boundary is for --tetrahedra (without them all that is written is the boundary); leave it out");
+  if (request.extract.particles.scheme == ParticleScheme::published &&
+      request.extract.particles.bins == BinKind::uniform)
+    throw UsageError("--bins uniform is for --scheme ours (the published scheme has bins of its own); leave it out");
   SizingOptions& sizing = request.extract.sizing;
   if (sizing.uniform > 0 && !request.of_varying_sizes.empty())
     throw usage_error("{}: nothing to do beside --uniform (which makes all edges equally long); leave it out",
@@ -534,11 +538,7 @@ void check_request(SurfaceRequest& request) {
 std::set<std::int32_t> parse_materials(const std::string& text) {
   std::set<std::int32_t> result;
   if (text == "all") return result;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    result.insert(parse_label(text.substr(from, to - from)));
-    from = to + 1;
-  }
+  for (const std::string_view part : split_text(text, ",")) result.insert(parse_label(part));
   return result;
 }
 

@@ -4,19 +4,10 @@
 #include <cmath>
 
 #include "apps/isochron/console.h"
+#include "isochron/core/delimited_text.h"
 
 namespace isochron::cli {
 namespace {
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(separator, begin);
-    parts.push_back(text.substr(begin, end - begin));
-    if (end == std::string_view::npos) return parts;
-    begin = end + 1;
-  }
-}
 
 std::uint32_t parse_id(std::string_view text) {
   std::uint32_t id = 0;
@@ -64,14 +55,14 @@ std::int32_t parse_label(std::string_view text) {
 
 std::vector<double> parse_numbers(std::string_view text) {
   std::vector<double> numbers;
-  for (const std::string_view part : split(text, ',')) numbers.push_back(parse_number(part));
+  for (const std::string_view part : split_text(text, ",")) numbers.push_back(parse_number(part));
   return numbers;
 }
 
 std::vector<IdRange> parse_id_ranges(std::string_view text) {
   std::vector<IdRange> ranges;
-  for (const std::string_view part : split(text, ',')) {
-    const auto ends = split(part, '-');
+  for (const std::string_view part : split_text(text, ",")) {
+    const auto ends = split_text(part, "-");
     if (ends.size() > 2 || ends.front().empty() || ends.back().empty())
       throw usage_error("'{}' is not a list of ids (they count from 0); write it like 0,5,10-20", text);
     const IdRange range{parse_id(ends.front()), parse_id(ends.back())};
@@ -101,7 +92,7 @@ Vec3d parse_point(std::string_view text) {
 
 std::vector<std::uint32_t> parse_size(std::string_view text, std::size_t axes) {
   std::vector<std::uint32_t> size;
-  for (const std::string_view part : split(text, ',')) size.push_back(parse_as<std::uint32_t>(part));
+  for (const std::string_view part : split_text(text, ",")) size.push_back(parse_as<std::uint32_t>(part));
   if (size.size() == 1) size.resize(axes, size[0]);
   if (size.size() != axes)
     throw usage_error("'{}' is not a size; write it like 64 or {}", text, axes == 2 ? "64,32" : "64,64,32");

@@ -138,6 +138,8 @@ bool can_be_drawn(const Chart& chart, const ChartPoint& p) {
 
 }  // namespace
 
+std::string html_color(const Color& color) { return fmt::format("#{:02x}{:02x}{:02x}", color[0], color[1], color[2]); }
+
 std::string escaped(std::string_view text) {
   std::string result;
   result.reserve(text.size());

@@ -6,10 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "isochron/draw/color_map.h"
+
 namespace isochron::bench {
 
 /// Text for HTML and SVG: what has a meaning there is spelled out.
 std::string escaped(std::string_view text);
+
+/// A colour as HTML and SVG have it: #0080ff.
+std::string html_color(const Color& color);
 
 enum class Scale { linear, logarithmic };
 

@@ -206,10 +206,9 @@ bool figure_004_8(const BenchOptions& options) {
 }
 
 bool figure_004_2(const BenchOptions& options) {
-  Report report("004-figure-2", "Paper 004 Figure 2: costs u1 and u2 from two regions, and their sum", options);
-  const int threads = threads_of(options);
-  std::optional<Brain> real = real_brain(threads);
-  const Brain brain = real ? std::move(*real) : phantom_brain(options.size, threads);
+  const Brain brain = real_or_phantom_brain(options.size, threads_of(options));
+  Report report("004-figure-2", "Paper 004 Figure 2: costs u1 and u2 from two regions, and their sum", options,
+                brain.quick_run());
   report.note(fmt::format("The image is the {}; the regions are balls in the left and the right half.", brain.name));
   std::array<std::vector<double>, 3> costs;
   for (const int side : {0, 1}) {

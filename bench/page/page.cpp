@@ -29,6 +29,8 @@ td.remark { color: #555; max-width: 420px; } .bad { color: #b00020; font-weight:
 p.note, li { margin: 3px 0; color: #444; font-size: 13.5px; } p.data { background: #fdf6e3; padding: 4px 8px; }
 figure svg { display: block; } figure { display: inline-block; margin: 12px 18px 6px 0; vertical-align: top; } figure img { display: block;
   max-width: 100%; height: auto; } figcaption { font-size: 13px; color: #444; max-width: 600px; }
+.key { margin-right: 14px; font-size: 12px; white-space: nowrap; } .key i { display: inline-block; width: 11px;
+  height: 11px; margin-right: 5px; }
 .wide { overflow-x: auto; } .none { color: #666; } svg { max-width: 100%; height: auto; }
 )";
 
@@ -144,23 +146,47 @@ class TableText {
   std::vector<Line> lines_;
 };
 
+constexpr double bar_left = 50, bar_width = 320;  // of the bar of colours
+
+/// How many values lie where along the bar of colours, above it and up to `top`.
+std::string histogram_bars(const std::vector<std::size_t>& counts, double bottom) {
+  constexpr double height = 40;
+  const double step = bar_width / static_cast<double>(counts.size());
+  const auto most = static_cast<double>(std::max<std::size_t>(1, *std::max_element(counts.begin(), counts.end())));
+  std::string svg;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const double share = static_cast<double>(counts[i]) / most;
+    svg += fmt::format(R"(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="#7a7f87"/>)",
+                       bar_left + step * static_cast<double>(i), bottom - height * share, step - 0.5, height * share);
+  }
+  return svg;
+}
+
 /// The colours of a picture from its lowest to its highest value, and how far its lines are apart.
 std::string color_bar(const PictureLegend& legend) {
   constexpr int steps = 64;
-  constexpr double width = 320, step = width / steps;
-  std::string svg =
-      fmt::format(R"(<svg viewBox="0 0 420 46" width="420" height="46" font-family="sans-serif" font-size="12">)"
-                  R"(<text x="210" y="12" text-anchor="middle">{}{}</text>)",
-                  escaped(legend.label), legend.spacing > 0 ? fmt::format(", lines every {:g}", legend.spacing) : "");
+  constexpr double step = bar_width / steps;
+  const double top = legend.histogram.empty() ? 18 : 60;
+  std::string svg = fmt::format(
+      R"(<svg viewBox="0 0 420 {0}" width="420" height="{0}" font-family="sans-serif" font-size="12">)"
+      R"(<text x="210" y="12" text-anchor="middle">{1}{2}</text>)",
+      top + 28, escaped(legend.label), legend.spacing > 0 ? fmt::format(", lines every {:g}", legend.spacing) : "");
+  if (!legend.histogram.empty()) svg += histogram_bars(legend.histogram, top - 1);
   const std::vector<Color> colors = color_map(steps);
-  for (int i = 0; i < steps; ++i) {
-    const Color& c = colors[static_cast<std::size_t>(i)];
-    svg += fmt::format(R"(<rect x="{:.1f}" y="18" width="{:.1f}" height="12" fill="#{:02x}{:02x}{:02x}"/>)",
-                       50 + step * i, step + 0.5, c[0], c[1], c[2]);
-  }
-  return svg + fmt::format(R"(<text x="50" y="43" text-anchor="middle">{:.4g}</text>)"
-                           R"(<text x="370" y="43" text-anchor="middle">{:.4g}</text></svg>)",
-                           legend.low, legend.high);
+  for (int i = 0; i < steps; ++i)
+    svg += fmt::format(R"(<rect x="{:.1f}" y="{}" width="{:.1f}" height="12" fill="{}"/>)", bar_left + step * i, top,
+                       step + 0.5, html_color(colors[static_cast<std::size_t>(i)]));
+  return svg + fmt::format(R"(<text x="50" y="{0}" text-anchor="middle">{1:.4g}</text>)"
+                           R"(<text x="370" y="{0}" text-anchor="middle">{2:.4g}</text></svg>)",
+                           top + 25, legend.low, legend.high);
+}
+
+std::string legend_html(const PictureLegend& legend) {
+  std::string text = legend.label.empty() ? "" : color_bar(legend);
+  for (const LegendEntry& entry : legend.entries)
+    text += fmt::format(R"(<span class="key"><i style="background:{}"></i>{}</span>)", html_color(entry.color),
+                        escaped(entry.text));
+  return text;
 }
 
 std::string note(const std::string& text, std::string_view kind = "note") {
@@ -197,11 +223,12 @@ class Page {
       const bool quick =
           std::any_of(run.tables.begin(), run.tables.end(), [](const TableResult& t) { return t.quick; });
       const Computer& c = run.computer;
-      text += "<tr>" + cell(escaped(c.label), "") + cell(escaped(c.cpu), "") + cell(fmt::format("{}", c.threads), "n") +
-              cell(c.gpu.empty() ? "none" : escaped(c.gpu), "") + cell(escaped(c.version), "") +
-              cell(fmt::format("{}", run.tables.size()), "n") +
-              cell(failed > 0 ? bad(std::to_string(failed)) : "0", "n") +
-              cell(quick ? "quick: small meshes" : "full", "") + "</tr>\n";
+      text +=
+          "<tr>" + cell(escaped(c.label), "") + cell(escaped(c.cpu), "") + cell(fmt::format("{}", c.threads), "n") +
+          cell(c.gpu.empty() ? "none" : escaped(c.gpu), "") + cell(escaped(c.version), "") +
+          cell(fmt::format("{}", run.tables.size()), "n") + cell(failed > 0 ? bad(std::to_string(failed)) : "0", "n") +
+          cell(fmt::format("{}{}", quick ? "quick: small meshes" : "full", run.unfinished ? ", interrupted" : ""), "") +
+          "</tr>\n";
     }
     return text + "</table>\n";
   }
@@ -284,7 +311,7 @@ class Page {
         text += fmt::format(
             "<figure><img alt=\"{0}\" "
             "src=\"data:image/png;base64,{1}\">{2}<figcaption>{0}{3}</figcaption></figure>\n",
-            escaped(p.caption), to_base64(p.png), color_bar(p.legend), by);
+            escaped(p.caption), to_base64(p.png), legend_html(p.legend), by);
     return text;
   }
 

@@ -1,5 +1,6 @@
 #include "bench/page/results.h"
 
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -7,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/page/chart.h"
 #include "isochron/device.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/text.h"
@@ -34,6 +36,14 @@ Json object_of(const Entry& e) {
   return object;
 }
 
+Json object_of(const PictureLegend& legend) {
+  Json object{{"label", legend.label}, {"low", legend.low}, {"high", legend.high}, {"spacing", legend.spacing}};
+  if (!legend.histogram.empty()) object["histogram"] = legend.histogram;
+  for (const LegendEntry& entry : legend.entries)
+    object["entries"].push_back({{"text", entry.text}, {"color", html_color(entry.color)}});
+  return object;
+}
+
 Json object_of(const Axis& axis) { return {{"label", axis.label}, {"logarithmic", axis.scale == Scale::logarithmic}}; }
 
 Json object_of(const TableResult& table) {
@@ -49,11 +59,7 @@ Json object_of(const TableResult& table) {
                       {"guide_power", table.plot->guide_power}};
   for (const Picture& p : table.pictures)
     object["pictures"].push_back(
-        {{"name", p.name},
-         {"caption", p.caption},
-         {"legend",
-          {{"label", p.legend.label}, {"low", p.legend.low}, {"high", p.legend.high}, {"spacing", p.legend.spacing}}},
-         {"png", to_base64(p.png)}});
+        {{"name", p.name}, {"caption", p.caption}, {"legend", object_of(p.legend)}, {"png", to_base64(p.png)}});
   return object;
 }
 
@@ -109,6 +115,15 @@ class Reader {
     }
     return result;
   }
+  [[nodiscard]] std::vector<std::size_t> counts(const char* key) const {
+    std::vector<std::size_t> result;
+    for (const Json& item : list(key)) {
+      const auto count = item.is_number() ? converted<std::uint32_t>(item.get<double>()) : std::nullopt;
+      if (!count) fail(key, "a list of counts");
+      result.push_back(*count);
+    }
+    return result;
+  }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   [[noreturn]] void fail(const char* key, const char* expected) const {
@@ -149,11 +164,28 @@ Entry entry_of(const Reader& r) {
 
 Axis axis_of(const Reader& r) { return {r.text("label"), r.flag("logarithmic") ? Scale::logarithmic : Scale::linear}; }
 
+Color color_of(const Reader& r) {
+  const std::string text = r.text("color");
+  std::uint32_t bits = 0;
+  if (!text.empty()) std::from_chars(text.data() + 1, text.data() + text.size(), bits, 16);
+  const Color color{static_cast<std::uint8_t>(bits >> 16U), static_cast<std::uint8_t>(bits >> 8U),
+                    static_cast<std::uint8_t>(bits)};
+  if (html_color(color) != text) r.fail("color", "a colour like #0080ff");
+  return color;
+}
+
+PictureLegend legend_of(const Reader& r) {
+  PictureLegend legend{r.text("label"), r.number("low"), r.number("high"), r.number("spacing")};
+  if (r.has("histogram")) legend.histogram = r.counts("histogram");
+  if (r.has("entries"))
+    r.each("entries", [&](const Reader& entry) { legend.entries.push_back({entry.text("text"), color_of(entry)}); });
+  return legend;
+}
+
 Picture picture_of(const Reader& r) {
   Picture picture{r.text("name"), r.text("caption"), from_base64(r.text("png"), r.path())};
   if (!std::string_view(picture.png).starts_with("\x89PNG\r\n")) r.fail("png", "a PNG picture");
-  const Reader legend = r.object("legend");
-  picture.legend = {legend.text("label"), legend.number("low"), legend.number("high"), legend.number("spacing")};
+  picture.legend = legend_of(r.object("legend"));
   return picture;
 }
 
@@ -182,6 +214,7 @@ MachineRun run_of(const Reader& r) {
                   machine.text("version")},
                  {}};
   r.each("tables", [&](const Reader& table) { run.tables.push_back(table_of(table)); });
+  run.unfinished = r.has("unfinished") && r.flag("unfinished");
   return run;
 }
 
@@ -234,10 +267,11 @@ std::string json_of(const std::vector<MachineRun>& runs) {
     const Computer& c = run.computer;
     Json tables = Json::array();
     for (const TableResult& table : run.tables) tables.push_back(object_of(table));
-    file["runs"].push_back(
-        {{"machine",
-          {{"label", c.label}, {"cpu", c.cpu}, {"threads", c.threads}, {"gpu", c.gpu}, {"version", c.version}}},
-         {"tables", std::move(tables)}});
+    Json object{{"machine",
+                 {{"label", c.label}, {"cpu", c.cpu}, {"threads", c.threads}, {"gpu", c.gpu}, {"version", c.version}}},
+                {"tables", std::move(tables)}};
+    if (run.unfinished) object["unfinished"] = true;
+    file["runs"].push_back(std::move(object));
   }
   return dumped(file);
 }

@@ -28,6 +28,7 @@ Computer this_computer(std::string label, int threads, std::string version);
 struct MachineRun {
   Computer computer;
   std::vector<TableResult> tables;
+  bool unfinished = false;  ///< it was interrupted, or goes on
 
   friend bool operator==(const MachineRun&, const MachineRun&) = default;
 };

@@ -81,7 +81,7 @@ std::optional<Brain> brain_in(const std::filesystem::path& folder, int threads) 
     const Image image = read_image(named("tensor_mrtrix"));
     const auto mask = mask_of(read_image(named("mask")), image.grid, named("mask").string());
     Brain brain;
-    brain.name = "brain";
+    brain.name = Brain::real_name;
     brain.grid = extension == std::string_view(".npy") ? with_affine(image.grid, folder / "affine.npy") : image.grid;
     brain.tensors = world_tensors(image.data.all().front(), TensorOrder::mrtrix, brain.grid, TensorFrame::world,
                                   named("tensor_mrtrix").string());
@@ -144,6 +144,11 @@ Brain phantom_brain(BenchSize size, int threads) {
   brain.right = {0.4 * half.x, -0.1 * half.y, 0};
   brain.radius = 1.5 * voxel;
   return brain;
+}
+
+Brain real_or_phantom_brain(BenchSize size, int threads) {
+  std::optional<Brain> real = real_brain(threads);
+  return real ? std::move(*real) : phantom_brain(size, threads);
 }
 
 std::vector<ConnectQuery> dragged_queries(const Brain& brain, std::size_t count) {

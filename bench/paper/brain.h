@@ -14,6 +14,8 @@
 namespace isochron::bench {
 
 struct Brain {
+  static constexpr const char* real_name = "brain";
+
   std::string name;
   ImageGrid grid;
   std::vector<SymTensor3d> tensors;  ///< in the world
@@ -22,6 +24,9 @@ struct Brain {
   Vec3d left, right;
   double radius = 0;
 
+  [[nodiscard]] bool is_real() const { return name == real_name; }
+  /// What a quick run leaves out that takes this one whatever its size: a phantom is smaller then.
+  [[nodiscard]] QuickRun quick_run() const { return is_real() ? QuickRun::same_meshes : QuickRun::smaller_meshes; }
   [[nodiscard]] GridDomain domain() const { return {grid, metric.metric, metric.usable}; }
 };
 
@@ -45,6 +50,9 @@ GridModel brain_model(const Brain& brain);
 /// An ellipsoid with ventricles, fibres that cross between the halves and others from front to back, a cortex without
 /// direction, and noise; at the paper's size as many voxels as the real one.
 Brain phantom_brain(BenchSize size, int threads);
+
+/// That of the data folder, else the phantom.
+Brain real_or_phantom_brain(BenchSize size, int threads);
 
 /// Questions from the right to a region that is dragged around the left place, half a voxel at a time.
 std::vector<ConnectQuery> dragged_queries(const Brain& brain, std::size_t count);

@@ -51,7 +51,7 @@ class ConnectGoals {
     report_.note("Region to region: both solves, cost, pathway and path, while one end is dragged; prepared once.");
     report_.note("Connectome: set-up, one solve a region and one path a pair.");
     report_.note("Each is solved once more with a residual check, and the GPU's costs must be the CPU's.");
-    if (brain_.name != "brain" && !quick_)
+    if (!brain_.is_real() && !quick_)
       report_.note("The real brain is measured where ISOCHRON_DATA names a folder that has it.");
     note_gpu(report_);
   }

@@ -16,7 +16,6 @@
 #include "isochron/io/tables.h"
 #include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
-#include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron::bench {
 namespace {
@@ -37,9 +36,7 @@ struct Way {
   }
   [[nodiscard]] bool on_gpu() const { return backend == Backend::cuda; }
   /// How far the number of particles may be from the number asked for.
-  [[nodiscard]] double share() const {
-    return scheme == ParticleScheme::published ? published_count_share : count_share;
-  }
+  [[nodiscard]] double share() const { return count_share_of(scheme); }
 };
 
 /// What the paper has in a row for the CPU or the GPU.
@@ -96,6 +93,12 @@ class ParticleTable {
 
   [[nodiscard]] std::vector<Way> columns() const { return columns_with(has_gpu() ? Gpu::there : Gpu::missing); }
 
+  /// Seconds are also drawn over the number of particles, as in the paper's Figures 7 and 8.
+  void plot_times() {
+    report_.plot({{"particles", Scale::linear}, {"seconds", Scale::logarithmic}, "s"});
+    report_.note_on_paper("The chart has the paper's seconds at our numbers of particles.");
+  }
+
   /// Seconds and the number of particles, in each column.
   void add_times(const SurfaceModel& model, const ParticleRow& row) {
     for (const Way& column : columns()) {
@@ -108,6 +111,7 @@ class ParticleTable {
       const auto paper_number = [&](std::optional<double> PaperTimes::*number) {
         return paper != nullptr ? model.beside(paper->*number) : std::nullopt;
       };
+      report_.at(static_cast<double>(result.particles.positions.size()), column.name);
       report_.add(checked_entry(
           {row.name, column.name, paper_number(&PaperTimes::seconds), result.seconds, "s", work_of(result.particles)},
           fault));
@@ -193,21 +197,15 @@ class ParticleTable {
 
   /// Mean and smallest radius ratio of the mesh, which must be closed, manifold and without self-intersections.
   void add_quality(const SurfaceModel& model, const Way& column, const Placed& placed, const PaperRatios& paper) {
-    TriangulateOptions triangles{.threads = threads_, .expected = &model.isosurface};
-    if (column.scheme == ParticleScheme::published) {  // the particles as they are: the paper only triangulates them
-      triangles.min_ratio = triangles.min_angle = 0;
-      triangles.evenings = 0;
-    }
-    TriangulateReport repair;
-    const TriangleMesh mesh = triangulate(model.field, model.size, placed.particles.positions, triangles, &repair);
-    const std::string fault = placed.fault.empty() ? fault_of(mesh, threads_) : placed.fault;
-    const ShapeStatistics shapes = shape_statistics(mesh, threads_);
-    const std::string work = fmt::format("{} triangles, {}, repair: {} added, {} removed, {} moved",
-                                         mesh.element_count(), placed.work, repair.added, repair.removed, repair.moved);
+    const MeshedParticles result = meshed(model, placed.particles, column.scheme, threads_);
+    const ShapeStatistics shapes = shape_statistics(result.mesh, threads_);
+    const std::string work =
+        fmt::format("{} triangles, {}, repair: {} added, {} removed, {} moved", result.mesh.element_count(),
+                    placed.work, result.repair.added, result.repair.removed, result.repair.moved);
     const auto add = [&](const char* what, std::optional<double> paper_number, double ours, const char* unit,
                          const std::string& remark = "") {
       report_.add(checked_entry({model.name, column.name + ", " + what, model.beside(paper_number), ours, unit, remark},
-                                fault));
+                                result.fault));
     };
     add("mean radius ratio", paper.mean, shapes.radius_ratio.mean(), "", work);
     add("smallest", paper.smallest, shapes.radius_ratio.min(), "");
@@ -283,6 +281,7 @@ bool table_002_2(const BenchOptions& options) {
 
 bool table_002_3(const BenchOptions& options) {
   ParticleTable table("002-table-3", "Paper 002 Table 3: seconds with a given number of seeds, none added", options);
+  table.plot_times();
   SurfaceModel model = surface_model(Organ::ribcage, options);
   note_missing(table.report(), model);
   struct Row {
@@ -306,6 +305,7 @@ bool table_002_3(const BenchOptions& options) {
 
 bool table_002_4(const BenchOptions& options) {
   ParticleTable table("002-table-4", "Paper 002 Table 4: seconds over the number of particles", options);
+  table.plot_times();
   Report& report = table.report();
   report.note_on_paper("The paper's seconds of one thread are its speed-up times those of the GPU.");
   report.note_on_paper(

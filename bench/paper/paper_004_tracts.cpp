@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/page/tract_pictures.h"
 #include "bench/paper/tables.h"
 #include "bench/paper/tracts.h"
 #include "isochron/core/parallel.h"
@@ -29,7 +30,7 @@ class FigureNine {
         "join the ends and are more than {:g} voxels from the path.",
         min_bundle, max_voxels_apart));
     report_.note("In the paper's Figure 9 none of many thousands of streamlines joins the ends of the arcuate.");
-    if (brain_.name != "brain" && options.size == BenchSize::paper)
+    if (!brain_.is_real() && options.size == BenchSize::paper)
       report_.note("A generated phantom is in place of the brain: " + missing_brain() + ".");
   }
 
@@ -38,14 +39,14 @@ class FigureNine {
       stop_if_cancelled(options_);
       add(brain_.name + ", " + tract.name, compare_tract(brain_, tract, seeds_per_axis(), solve_options()));
     }
+    add_pictures();
     return report_.finish(options_);
   }
 
  private:
   static Brain the_brain(const BenchOptions& options, int threads) {
-    std::optional<Brain> real;
-    if (options.size == BenchSize::paper) real = real_brain(threads);
-    return real ? std::move(*real) : phantom_brain(options.size, threads);
+    return options.size == BenchSize::paper ? real_or_phantom_brain(options.size, threads)
+                                            : phantom_brain(options.size, threads);
   }
 
   [[nodiscard]] int seeds_per_axis() const { return options_.size == BenchSize::paper ? 5 : 2; }
@@ -57,6 +58,13 @@ class FigureNine {
     options.verify = Keep::yes;
     options.progress.cancel = options_.progress.cancel;
     return options;
+  }
+
+  /// On the real brain in quick runs too, where it is there.
+  void add_pictures() {
+    const Brain brain = real_or_phantom_brain(options_.size, threads_);
+    for (Picture& picture : tract_and_streamline_pictures(brain, seeds_per_axis(), solve_options()))
+      report_.picture(std::move(picture));
   }
 
   void add(const std::string& row, const TractComparison& tract) {

@@ -5,18 +5,14 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/delimited_text.h"
+
 namespace isochron::bench {
 namespace {
 
 std::string ratio(const Entry& entry) {
   if (!entry.paper || !entry.ours || *entry.paper == 0) return "-";
   return fmt::format("{:.3g}", *entry.ours / *entry.paper);
-}
-
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) result += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return result + '"';
 }
 
 Series& series_of(Chart& chart, const std::string& name, LineStyle style) {
@@ -49,9 +45,9 @@ Report::Report(std::string name, std::string title, const BenchOptions& options,
   result_.name = std::move(name);
   result_.title = std::move(title);
   result_.quick = options.size == BenchSize::quick;
-  result_.comparable = !result_.quick || run == QuickRun::fewer_meshes;
-  if (result_.quick)
-    result_.title += comparable() ? " (quick: only the smallest meshes)" : " (quick: smaller meshes, not comparable)";
+  result_.comparable = !result_.quick || run != QuickRun::smaller_meshes;
+  if (result_.quick && run == QuickRun::fewer_meshes) result_.title += " (quick: only the smallest meshes)";
+  if (!comparable()) result_.title += " (quick: smaller meshes, not comparable)";
 }
 
 void Report::add(Entry entry) {
@@ -116,8 +112,8 @@ std::string csv_of(const TableResult& table) {
   std::string csv = "row,column,paper,ours,unit,remark,quick\n";
   const auto number = [](std::optional<double> value) { return value ? fmt::format("{}", *value) : ""; };
   for (const Entry& e : table.entries)
-    csv += fmt::format("{},{},{},{},{},{},{}\n", quoted(e.row), quoted(e.column), number(e.paper), number(e.ours),
-                       quoted(e.unit), quoted(e.remark.text), table.quick);
+    csv += fmt::format("{},{},{},{},{},{},{}\n", csv_quoted(e.row), csv_quoted(e.column), number(e.paper),
+                       number(e.ours), csv_quoted(e.unit), csv_quoted(e.remark.text), table.quick);
   return csv;
 }
 

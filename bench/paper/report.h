@@ -1,6 +1,7 @@
 // What a bench finds: a table beside the paper's numbers, with its chart and pictures, as data.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "bench/page/chart.h"
 #include "bench/paper/registry.h"
+#include "isochron/draw/color_map.h"
 
 namespace isochron::bench {
 
@@ -60,16 +62,27 @@ struct Plot {
   friend bool operator==(const Plot&, const Plot&) = default;
 };
 
+/// A thing in a picture and its colour.
+struct LegendEntry {
+  std::string text;
+  Color color{};
+
+  friend bool operator==(const LegendEntry&, const LegendEntry&) = default;
+};
+
 /// What the colours of a picture mean.
 struct PictureLegend {
-  std::string label;
+  std::string label;         ///< of the colours of values; empty: it has none
   double low = 0, high = 1;  ///< of the first and the last colour
   double spacing = 0;        ///< of its lines of equal value; 0: none
+  /// How many values lie in each of the equal parts between low and high; empty: not shown.
+  std::vector<std::size_t> histogram = {};
+  std::vector<LegendEntry> entries = {};
 
   friend bool operator==(const PictureLegend&, const PictureLegend&) = default;
 };
 
-/// A picture of times on a mesh or image.
+/// A picture of values on a mesh or image, or of surfaces.
 struct Picture {
   std::string name;  ///< of its file, without extension
   std::string caption;
@@ -116,7 +129,8 @@ std::string csv_of(const TableResult& table);
 /// What a quick run of a table leaves out.
 enum class QuickRun {
   smaller_meshes,  ///< its meshes are not the paper's, so the paper's numbers are not shown
-  fewer_meshes     ///< the small ones of the paper's own meshes: the paper's numbers hold
+  fewer_meshes,    ///< the small ones of the paper's own meshes: the paper's numbers hold
+  same_meshes      ///< nothing
 };
 
 /// Collects what one bench finds and hands it over.

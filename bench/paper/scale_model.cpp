@@ -6,21 +6,20 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "isochron/core/delimited_text.h"
 #include "isochron/error.h"
 
 namespace isochron::bench {
 namespace {
 
-std::vector<std::string> split(const std::string& line) {
+std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields;
-  std::istringstream stream(line);
-  for (std::string field; std::getline(stream, field, ',');) {
+  for (const std::string_view field : split_text(line, ",")) {
     const auto first = field.find_first_not_of(" \t\r\""), last = field.find_last_not_of(" \t\r\"");
-    fields.push_back(first == std::string::npos ? "" : field.substr(first, last - first + 1));
+    fields.emplace_back(first == std::string_view::npos ? "" : field.substr(first, last - first + 1));
   }
   return fields;
 }
@@ -140,7 +139,8 @@ void set_costs(Machine& machine, const std::string& text) {
                                              {"latency", &machine.latency},     {"byte", &machine.byte},
                                              {"reduction", &machine.reduction}, {"value_bytes", &machine.value_bytes},
                                              {"sends", &machine.sends},         {"ghost_push", &machine.ghost_push}};
-  for (const std::string& part : split(text)) {
+  if (text.empty()) return;
+  for (const std::string& part : fields_of(text)) {
     const std::size_t equals = part.find('=');
     const auto cost = costs.find(part.substr(0, equals));
     const auto value = equals == std::string::npos ? std::nullopt : number_of(part.substr(equals + 1));
@@ -167,8 +167,8 @@ std::vector<MeasuredRun> read_runs(const std::filesystem::path& path) {
   for (std::string line; std::getline(file, line);) {
     ++number;
     if (line.empty() || line == "\r" || line.front() == '#') continue;
-    if (names.empty()) names = split(line);
-    else runs.push_back(run_of(Row(fmt::format("{}:{}", path.string(), number), names, split(line))));
+    if (names.empty()) names = fields_of(line);
+    else runs.push_back(run_of(Row(fmt::format("{}:{}", path.string(), number), names, fields_of(line))));
   }
   if (runs.empty()) throw InputError(fmt::format("{}: no runs in it; one line for each solve", path.string()));
   return runs;

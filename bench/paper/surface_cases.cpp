@@ -17,6 +17,7 @@
 #include "isochron/surface/field/isosurface.h"
 #include "isochron/surface/field/sizing.h"
 #include "isochron/surface/particles/seeds.h"
+#include "isochron/surface/triangulate/triangulate.h"
 
 namespace isochron::bench {
 namespace {
@@ -167,6 +168,25 @@ std::string fault_of(const TriangleMesh& mesh, int threads) {
   if (!topology.manifold()) return "not a manifold surface";
   if (!topology.oriented()) return "triangles face different sides";
   return self_intersections(mesh, threads).empty() ? "" : "the surface crosses itself";
+}
+
+MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, ParticleScheme scheme, int threads) {
+  MeshedParticles result;
+  result.particles = particles.positions.size();
+  result.iterations = particles.iterations.size();
+  TriangulateOptions triangles{.threads = threads, .expected = &model.isosurface};
+  if (scheme == ParticleScheme::published) {
+    triangles.min_ratio = triangles.min_angle = 0;
+    triangles.evenings = 0;
+  }
+  result.fault = fault_of(model, particles, about(model.particles, count_share_of(scheme)));
+  result.mesh = triangulate(model.field, model.size, particles.positions, triangles, &result.repair);
+  if (result.fault.empty()) result.fault = fault_of(result.mesh, threads);
+  return result;
+}
+
+MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads) {
+  return meshed(model, relaxed(model, options).particles, options.scheme, threads);
 }
 
 Entry checked_entry(Entry entry, const std::string& fault) {

@@ -80,6 +80,23 @@ inline CountRange about(double count, double share) { return {count * (1 - share
 /// What is wrong with relaxed particles: some are off the surface, or they are too few or too many. Empty: nothing.
 std::string fault_of(const SurfaceModel& model, const Particles& particles, const CountRange& range);
 
+inline double count_share_of(ParticleScheme scheme) {
+  return scheme == ParticleScheme::published ? published_count_share : count_share;
+}
+
+/// Triangles through relaxed particles, as paper 002's figures and its Table 1 have them.
+struct MeshedParticles {
+  TriangleMesh mesh;
+  std::size_t particles = 0, iterations = 0;
+  TriangulateReport repair;
+  std::string fault;  ///< of the particles or the mesh; empty: none
+};
+/// Our particles' mesh is smoothed and repaired; that of the published scheme is only made closed and manifold, since
+/// the paper triangulates its particles as they are.
+MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads);
+/// The same for particles that are placed already.
+MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, ParticleScheme scheme, int threads);
+
 /// What is wrong with a mesh that has to be closed, manifold, oriented and without self-intersections. Empty: nothing.
 std::string fault_of(const TriangleMesh& mesh, int threads);
 

@@ -54,7 +54,11 @@ bool figure_001_2(const BenchOptions& options);
 bool figure_003_4_2(const BenchOptions& options);
 bool figure_003_4_3(const BenchOptions& options);
 bool figure_003_4_4(const BenchOptions& options);
+bool figure_002_6(const BenchOptions& options);
+bool figure_002_9(const BenchOptions& options);
 bool figure_004_2(const BenchOptions& options);
+bool figure_004_6(const BenchOptions& options);
+bool figure_004_7(const BenchOptions& options);
 bool figure_004_8(const BenchOptions& options);
 
 // Our own aims: accuracy, work and speed.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/delimited_text.h"
 #include "isochron/error.h"
 #include "isochron/io/text.h"
 #include "tracts_text.h"
@@ -15,18 +16,8 @@
 namespace isochron::bench {
 namespace {
 
-std::vector<std::string_view> fields_of(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (std::size_t comma = 0; comma != std::string_view::npos; line.remove_prefix(comma + 1)) {
-    comma = line.find(',');
-    fields.push_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) break;
-  }
-  return fields;
-}
-
 Tract tract_in(std::string_view line, std::size_t number) {
-  const std::vector<std::string_view> fields = fields_of(line);
+  const std::vector<std::string_view> fields = split_text(line, ",");
   if (fields.size() != 10)
     throw InputError(
         fmt::format("line {}: {} fields; give brain, name and twice x, y, z, radius", number, fields.size()));
@@ -124,10 +115,9 @@ class Tracked {
 
 std::vector<Tract> read_tracts(std::string_view text) {
   std::vector<Tract> tracts;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  std::size_t number = 0;
+  for (const std::string_view line : split_text(text, "\n")) {
+    ++number;
     if (!line.empty() && line.front() != '#') tracts.push_back(tract_in(line, number));
   }
   return tracts;
@@ -167,17 +157,25 @@ std::vector<Vec3d> between_ends(const std::vector<Vec3d>& line, const std::vecto
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-TractComparison compare_tract(const Brain& brain, const Tract& tract, int seeds_per_axis, const SolveOptions& options) {
+FoundTract find_tract(const Brain& brain, const Tract& tract, double epsilon, const SolveOptions& options) {
   const auto region = [&](const SphereRegion& sphere, const char* end) {
     return inside_mask(make_region({tract.name + ", " + end, sphere}, brain.grid, {}), brain.grid, brain.metric.usable);
   };
-  ConnectQuery query;
-  query.from = region(tract.from, "first end");
-  query.to = region(tract.to, "second end");
+  FoundTract result;
+  result.query.from = region(tract.from, "first end");
+  result.query.to = region(tract.to, "second end");
+  result.query.epsilon = epsilon;
+  result.found = Connector(brain.domain(), options).connect(result.query);
+  result.bad = fault_of(result.found, brain, result.query);
+  return result;
+}
+
+TractComparison compare_tract(const Brain& brain, const Tract& tract, int seeds_per_axis, const SolveOptions& options) {
+  FoundTract pathway = find_tract(brain, tract, ConnectQuery().epsilon, options);
   TractComparison result;
-  result.found = Connector(brain.domain(), options).connect(query);
-  result.bad = fault_of(result.found, brain, query);
-  const Tracked tracked(brain, query, seeds_per_axis, options.threads);
+  result.found = std::move(pathway.found);
+  result.bad = std::move(pathway.bad);
+  const Tracked tracked(brain, pathway.query, seeds_per_axis, options.threads);
   result.seeds = tracked.seeds;
   result.reaching = tracked.lines.size();
   if (result.reaching == 0) return result;

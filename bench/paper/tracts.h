@@ -25,6 +25,15 @@ std::vector<Tract> read_tracts(std::string_view text);
 /// Those of tracts.csv in a brain.
 std::vector<Tract> tracts_of(const Brain& brain);
 
+/// A tract as a pathway.
+struct FoundTract {
+  ConnectQuery query;
+  Connection found;
+  std::optional<std::string> bad;  ///< why the pathway is no answer
+};
+/// `options` have to ask for the residual: an unchecked solve is no answer.
+FoundTract find_tract(const Brain& brain, const Tract& tract, double epsilon, const SolveOptions& options);
+
 /// A pathway beside the streamlines between the same ends. Distances are means of closest distances between points of
 /// the best path and of the streamlines; sets of voxels are the pathway and those that the streamlines pass.
 struct TractComparison {

@@ -61,8 +61,11 @@ TEST_F(PapersJson, RunsComeBackAsTheyWere) {
   full.entries[1].ours.reset();
   full.entries[1].remark = failed_run("\"quoted\" <text>\n");
   full.plot = Plot{{"h", Scale::logarithmic}, {"error"}, "ms", "slope 1", 1};
-  full.pictures = {{"name", "caption", png_of(std::vector<Color>(6), 3), {"time", 0, 2.5, 0.5}}};
-  const std::vector<MachineRun> runs{run("desk", {full}), run("cluster", {table("001-table-5", 3)})};
+  full.pictures = {
+      {"name", "caption", png_of(std::vector<Color>(6), 3), {"time", 0, 2.5, 0.5}},
+      {"mesh", "another", png_of(std::vector<Color>(6), 3), {"", 0, 1, 0, {3, 0, 7}, {{"tract", {0, 128, 255}}}}}};
+  std::vector<MachineRun> runs{run("desk", {full}), run("cluster", {table("001-table-5", 3)})};
+  runs[1].unfinished = true;
   EXPECT_EQ(read_machine_runs(write(json_of(runs))), runs);
 }
 
@@ -70,6 +73,21 @@ TEST_F(PapersJson, NumbersThatAreNotFiniteAreMissing) {
   TableResult one = table("001-table-5", std::numeric_limits<double>::infinity());
   const auto runs = read_machine_runs(write(json_of(std::vector{run("desk", {one})})));
   EXPECT_FALSE(runs[0].tables[0].entries[0].ours);
+}
+
+TEST_F(PapersJson, BadLegendsAreRefused) {
+  TableResult one = table("001-figure-2", 1);
+  one.pictures = {{"a", "b", png_of(std::vector<Color>(1), 1), {"", 0, 1, 0, {77}, {{"text", {1, 2, 3}}}}}};
+  const std::string good = json_of(std::vector{run("desk", {one})});
+  EXPECT_EQ(error_of(good), "no error");
+  const auto with = [&](const std::string& old_text, const std::string& text) {
+    std::string changed = good;
+    return error_of(changed.replace(changed.find(old_text), old_text.size(), text));
+  };
+  for (const char* color : {"\"red;x:url()\"", "\"\"", "\"#01020\"", "\"#01020345\"", "7"})
+    EXPECT_THAT(with("\"#010203\"", color), HasSubstr("entries[0].color is not")) << color;
+  EXPECT_THAT(with("77", "-1"), HasSubstr("histogram is not a list of counts"));
+  EXPECT_THAT(with("77", "1e30"), HasSubstr("histogram is not a list of counts"));
 }
 
 TEST_F(PapersJson, BadFilesAreNamedWithWhatIsWrong) {
@@ -161,6 +179,20 @@ TEST(PapersPage, MachinesHaveColumnsOfTheirOwn) {
   EXPECT_LT(page.find("patchFIM, GPU"), page.find("banded (ours)"));
 }
 
+TEST(PapersPage, LegendsAreBarsOfColoursOrEntries) {
+  TableResult one = table("001-figure-2", 1);
+  const std::string png = png_of(std::vector<Color>(1), 1);
+  one.pictures = {{"a", "bar", png, {"some ratio", 0, 1, 0, {5, 10, 0, 0}, {}}}};
+  const std::string bar = papers_page(std::vector{run("desk", {one})});
+  EXPECT_THAT(bar, HasSubstr("some ratio"));
+  EXPECT_THAT(bar, HasSubstr("height=\"40.0\" fill=\"#7a7f87\""));  // the largest count
+  EXPECT_THAT(bar, HasSubstr("height=\"20.0\" fill=\"#7a7f87\""));
+  one.pictures = {{"a", "entries", png, {"", 0, 1, 0, {}, {{"GCC <&>", {0, 128, 255}}}}}};
+  const std::string entries = papers_page(std::vector{run("desk", {one})});
+  EXPECT_THAT(entries, HasSubstr("background:#0080ff\"></i>GCC &lt;&amp;&gt;</span>"));
+  EXPECT_THAT(entries, Not(HasSubstr("#7a7f87")));
+}
+
 TEST(PapersPage, PicturesThatAreTheSameStandOnce) {
   const auto with_picture = [](Color color) {
     TableResult one = table("001-figure-2", 1);
@@ -185,7 +217,9 @@ TEST(PapersPage, OwnMethodsAreToldFromThePapers) {
   ASSERT_EQ(papers()[2].number, "002");
   EXPECT_TRUE(is_ours(papers()[2], "002-table-2", "blobs", "2 threads"));
   EXPECT_FALSE(is_ours(papers()[2], "002-table-2", "blobs", "paper's scheme, 2 threads"));
+  EXPECT_FALSE(is_ours(papers()[2], "002-figure-6", "blobs, paper's scheme, epsilon 2, delta 1", "particles"));
   EXPECT_TRUE(is_ours(papers()[4], "004-figure-9", "brain, genu", "path"));
+  EXPECT_TRUE(is_ours(papers()[4], "004-figure-6", "brain, genu", "pathway"));
 }
 
 TEST(PapersPage, FailuresAreShownWithoutNumbers) {

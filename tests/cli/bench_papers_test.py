@@ -3,6 +3,7 @@
 import html.parser
 import json
 import signal
+import time
 
 from cli_case import CliCase
 
@@ -75,6 +76,36 @@ class BenchPapers(CliCase):
 
     def test_an_interrupt_leaves_nothing(self):
         self.interrupt(signal.SIGINT, 2, "bench papers -o out")
+
+    def test_an_interrupted_run_keeps_its_tables_and_goes_on(self):
+        partial = "out/papers.partial.json"
+        command = "bench papers --quick --threads 2 --label desk -o out --only"
+
+        def one_is_saved(process):
+            while not (self.folder / partial).exists():
+                self.assertIsNone(process.poll())
+                time.sleep(0.05)
+
+        self.interrupt(signal.SIGINT, one_is_saved, f"{command} 000-figure-3.3,003", left=["out", partial])
+        saved, = self.runs(partial)
+        self.assertIs(saved["unfinished"], True)
+        self.succeed(f"bench papers --no-run -o shown --with {partial}")
+        self.assertIn("quick: small meshes, interrupted", self.page("shown/papers.html").cells)
+        done = self.succeed(f"{command} 000-figure-3.3,001-figure-8 --with {partial}")
+        self.assertNotIn("000-figure-3.3", done.stdout)  # not run again
+        run, = self.runs()
+        self.assertNotIn("unfinished", run)
+        self.assertEqual([table["name"] for table in run["tables"]],
+                         [table["name"] for table in saved["tables"]] + ["001-figure-8"])
+        self.assertEqual(run["tables"][0], saved["tables"][0])
+        self.assertEqual([name for name in self.files() if name.startswith("out/")],
+                         ["out/papers.html", "out/papers.json"])
+
+    def test_an_interrupted_run_that_is_not_given_is_replaced(self):
+        self.write("out/papers.partial.json", "")
+        done = self.run_isochron("bench papers --quick --threads 2 --only 001-figure-8 -o out")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assert_has_all(done.stderr, "papers.partial.json: replaced", "--with goes on with it")
 
     def test_pictures_and_charts_are_files_too(self):
         self.succeed("bench 000-figure-3.3 --quick --quiet -o out")

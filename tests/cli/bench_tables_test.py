@@ -1,4 +1,6 @@
-"""isochron bench: every table runs to its end, and what does not depend on the clock is what it was."""
+"""isochron bench: every table runs to its end, and what does not depend on the clock is what it was.
+
+Those of particles (002) are in bench_test.py."""
 
 import os
 import re
@@ -35,9 +37,6 @@ class BenchTables(CliCase):
 
     def test_tables_of_surfaces_run_to_their_end(self):
         self.assert_run(("000", "001"), 13)
-
-    def test_tables_of_particles_run_to_their_end(self):
-        self.assert_run("002", 4)
 
     def test_tables_of_volumes_run_to_their_end(self):
         self.assert_run("003", 10)

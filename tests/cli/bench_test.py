@@ -32,14 +32,61 @@ class Bench(CliCase):
         for row in rows:
             self.assert_fields(row, quick="true", paper="")
 
-    def test_triangles_need_cgal_but_the_table_does_not_fail(self):
-        table = self.succeed_json("bench 002-table-1 --quick --threads 2")
-        mean = [entry for entry in table["entries"] if entry["column"].endswith("mean radius ratio")]
-        if not mean:
+    def meshes(self, name, published):
+        """A table of meshes that was run quickly; `published(entry)`: the mesh is of the paper's scheme."""
+        table = self.succeed_json(f"bench {name} --quick --threads 2 -o out")
+        if not any(entry["column"].endswith("mean radius ratio") for entry in table["entries"]):
             self.assert_said("CGAL", table["notes"])
-            self.assertTrue(any(entry["column"].endswith(", particles") for entry in table["entries"]))
-        for entry in mean:
-            self.assertGreater(entry["ours"], 0.89 if "paper" in entry["column"] else 0.95, entry)
+            self.skipTest("no CGAL")
+        for entry in table["entries"]:
+            self.assertIsNotNone(entry["ours"], entry)
+            if entry["column"].endswith("mean radius ratio"):
+                self.assertGreater(entry["ours"], 0.89 if published(entry) else 0.95, entry)
+        return table
+
+    def test_triangles_are_well_shaped(self):
+        self.meshes("002-table-1", lambda entry: "paper" in entry["column"])
+
+    def test_meshes_of_smaller_sizes_have_more_triangles(self):
+        table = self.meshes("002-figure-6", lambda entry: True)
+        counts = {column: [entry["ours"] for entry in table["entries"] if entry["column"] == column]
+                  for column in ("particles", "triangles")}
+        for column in counts.values():  # the densest first
+            self.assertEqual(len(column), 3)
+            self.assertEqual(column, sorted(column, reverse=True))
+        self.assertEqual([picture["name"][-1] for picture in table["pictures"]], ["a", "d", "c", "b"])
+        self.assert_pictures(table)
+
+    def assert_pictures(self, table):
+        """The pictures of a table are files, and none is of one colour."""
+        self.assertTrue(table["pictures"])
+        for picture in table["pictures"]:
+            content = (self.folder / "out" / (picture["name"] + ".png")).read_bytes()
+            self.assertTrue(content.startswith(b"\x89PNG"))
+            self.assertGreater(len(content), 4000, picture["name"])
+            self.assertTrue(picture["caption"])
+            colors = [entry["color"] for entry in picture["legend"].get("entries", [])]
+            self.assertEqual(len(set(colors)), len(colors))
+
+    def test_meshes_have_a_histogram_of_their_shapes(self):
+        table = self.meshes("002-figure-9", lambda entry: "paper" in entry["row"])
+        self.assert_pictures(table)
+        triangles = [entry["ours"] for entry in table["entries"] if entry["column"] == "triangles"]
+        self.assertEqual([sum(picture["legend"]["histogram"]) for picture in table["pictures"]], triangles)
+
+    def test_pathways_of_tracts_are_drawn(self):
+        for name, pictures in (("004-figure-6", 3), ("004-figure-7", 1), ("004-figure-9", 2)):
+            with self.subTest(name):
+                table = self.succeed_json(f"bench {name} --quick --threads 2 -o out")
+                self.assertEqual(len(table["pictures"]), pictures)
+                self.assert_pictures(table)
+                value = {(entry["row"], entry["column"]): entry["ours"] for entry in table["entries"]}
+                for (row, column), number in value.items():
+                    if column == "pathway":
+                        self.assertGreater(number, 5, row)
+                if name != "004-figure-9":
+                    self.assertGreater([number for (_, column), number in value.items() if column in
+                                        ("surfaces of pathways", "glyphs")][-1], 40)
 
     def test_particles_are_as_many_as_asked_for_on_any_number_of_threads(self):
         for table in ("002-table-2", "002-table-3", "002-table-4"):

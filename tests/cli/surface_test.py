@@ -153,6 +153,7 @@ class Surface(CliCase):
         self.assertEqual((self.folder / "a.ply").read_bytes(), (self.folder / "b.ply").read_bytes())
         self.assert_fields(self.sound("surface ball.nii --isovalue 0 -o c.ply"), scheme="ours")
         self.expect(1, published, "--backend cuda -o d.ply", words=("GPU", "--backend threads"), env=NO_DEVICE)
+        self.expect(2, f"{published} --bins uniform -o d.ply", words=("--bins uniform", "--scheme ours", "leave it out"))
         self.expect(2, f"surface {self.half_balls()} --materials all --scheme published -o d.msh",
                     words=("one object", "--scheme ours"))
 

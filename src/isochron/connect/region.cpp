@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/delimited_text.h"
 #include "isochron/core/join_text.h"
 #include "isochron/error.h"
 #include "isochron/image.h"
@@ -26,16 +27,6 @@ constexpr std::string_view forms =
   throw UsageError(fmt::format("'{}' is not a region ({}); {}", text, why, forms));
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
-
 /// The whole text as a number; nothing when it is none.
 template <class Number>
 std::optional<Number> number(std::string_view text) {
@@ -47,7 +38,7 @@ std::optional<Number> number(std::string_view text) {
 
 SphereRegion parse_sphere(std::string_view text, std::string_view body) {
   std::vector<double> values;
-  for (const std::string_view part : split(body, ',')) {
+  for (const std::string_view part : split_text(body, ",")) {
     const auto value = number<double>(part);
     if (!value || !std::isfinite(*value)) refuse(text, fmt::format("'{}' is no number", part));
     values.push_back(*value);
@@ -67,9 +58,9 @@ LabelRegion parse_label(std::string_view text, std::string_view body) {
 
 VoxelRegion parse_voxels(std::string_view text, std::string_view body) {
   VoxelRegion region;
-  for (const std::string_view one : split(body, ';')) {
+  for (const std::string_view one : split_text(body, ";")) {
     if (one.empty()) continue;
-    const auto parts = split(one, ',');
+    const auto parts = split_text(one, ",");
     std::array<std::uint32_t, 3> voxel{};
     bool good = parts.size() == 3;
     for (std::size_t d = 0; good && d < 3; ++d) {

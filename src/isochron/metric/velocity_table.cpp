@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/delimited_text.h"
 #include "isochron/core/join_text.h"
 #include "isochron/error.h"
 
@@ -29,16 +30,6 @@ bool parse_number(std::string_view text, Number& number) {
   text = trim(text);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
-}
-
-/// Calls `visit` with each part of the text between separators, trimmed; empty parts too.
-template <class Visit>
-void split(std::string_view text, std::string_view separators, Visit&& visit) {
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find_first_of(separators, from), text.size());
-    visit(trim(text.substr(from, to - from)));
-    from = to + 1;
-  }
 }
 
 /// Fills the velocities from one to three numbers; false when there are more, none, or one is not positive or far out
@@ -71,10 +62,10 @@ std::string content_of(const std::string& path) {
 Velocities parse_velocities(std::string_view text) {
   std::vector<double> numbers;
   bool good = true;
-  split(text, ",", [&](std::string_view part) {
+  for (const std::string_view part : split_text(text, ",")) {
     numbers.push_back(0);
     good = parse_number(part, numbers.back()) && good;
-  });
+  }
   Velocities result;
   if (!good || !fill(numbers, result))
     throw UsageError(fmt::format(
@@ -90,16 +81,17 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
   };
   std::vector<Row> rows;
   // A part with a colon starts a row, so rows may also follow one another after a comma.
-  split(text, "\n", [&](std::string_view line) {
-    line = line.substr(0, line.find('#'));
+  for (const std::string_view whole_line : split_text(text, "\n")) {
+    const std::string_view line = trim(whole_line.substr(0, whole_line.find('#')));
     bool starts_line = true;
-    split(line, ";,", [&](std::string_view part) {
+    for (std::string_view part : split_text(line, ";,")) {
+      part = trim(part);
       const auto colon = part.find(':');
       if (colon != std::string_view::npos) {
         rows.push_back({trim(part.substr(0, colon)), {}, true});
         part = part.substr(colon + 1);
       } else if (part.empty()) {
-        return;
+        continue;
       } else if (rows.empty() || starts_line) {
         throw InputError(fmt::format("velocity table: '{}' has no region; write rows like 1:0.6,0.3", line));
       }
@@ -107,8 +99,8 @@ std::vector<RegionVelocities> parse_velocity_table(std::string_view text) {
       double number = 0;
       rows.back().good = parse_number(part, number) && rows.back().good;
       rows.back().numbers.push_back(number);
-    });
-  });
+    }
+  }
 
   std::vector<RegionVelocities> result;
   for (const Row& row : rows) {
