@@ -102,6 +102,7 @@ class BenchPapers(CliCase):
                          ["out/papers.html", "out/papers.json"])
 
     def test_an_interrupted_run_that_is_not_given_is_replaced(self):
+        (self.folder / "out").mkdir()
         self.write("out/papers.partial.json", "")
         done = self.run_isochron("bench papers --quick --threads 2 --only 001-figure-8 -o out")
         self.assertEqual(done.returncode, 0, done.stderr)
