@@ -12,7 +12,7 @@
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/wording.h"
 #include "isochron/communicator.h"
-#include "isochron/io/bytes.h"
+#include "isochron/core/parallel.h"
 #include "isochron/partition.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/tetrahedra.h"
@@ -72,7 +72,7 @@ std::string version() {
 int run(int argc, const char* const* argv) {
   Console console;
   const auto start = [&] {
-    limit_file_threads(console.threads());
+    limit_usual_threads(console.threads());
     if (console.options.max_bytes) limit_memory(*console.options.max_bytes, console.threads());
   };
   const auto declare = [&](Command& root) {

@@ -116,7 +116,8 @@ Entry entry_of(const std::string& row, const std::string& column, std::optional<
                const std::string& unit, Value&& value) {
   Entry entry{row, column, paper, std::nullopt, unit, measured.remark};
   if (measured.valid) entry.ours = value(measured.arrival);
-  if (unit == "s" || unit == "ms") entry.remark += measured.timing;
+  if ((unit == "s" || unit == "ms") && !measured.timing.empty())
+    entry.remark += (entry.remark.text.empty() ? "" : "; ") + measured.timing;
   return entry;
 }
 

@@ -16,8 +16,8 @@ using ::testing::ThrowsMessage;
 /// Files are read and written with so many threads while it lives.
 class FileThreads {
  public:
-  explicit FileThreads(int threads) { limit_file_threads(threads); }
-  ~FileThreads() { limit_file_threads(0); }
+  explicit FileThreads(int threads) { limit_usual_threads(threads); }
+  ~FileThreads() { limit_usual_threads(0); }
   FileThreads(const FileThreads&) = delete;
   FileThreads& operator=(const FileThreads&) = delete;
 };

@@ -57,6 +57,11 @@ class SpinBarrier {
 /// Cores this process may use.
 int hardware_threads();
 
+/// How many threads work gets that nobody gave a number of threads (reading, writing, making metrics): those of the
+/// machine, unless they are limited, for the whole process. 0: no limit.
+int usual_threads();
+void limit_usual_threads(int threads);
+
 /// Calls `call(body, thread, threads)` once on each of `threads` threads and waits; the first exception is rethrown
 /// here. A function of its own, so that the body of a region is compiled once and not also for one thread.
 void run_region(int threads, void (*call)(const void* body, int thread, int threads), const void* body);

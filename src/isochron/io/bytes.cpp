@@ -41,8 +41,6 @@ constexpr std::size_t longest_word = std::size_t{1} << 28;
 constexpr std::size_t task_bytes = std::size_t{1} << 18;  // of one thread at a time: in its cache
 constexpr std::size_t worth_threads = 8 * task_bytes;
 
-std::atomic<int> most_threads{0};
-
 /// Repeats a call of the system that a signal interrupted.
 template <class Call>
 auto uninterrupted(Call&& call) {
@@ -69,7 +67,7 @@ ssize_t read_at_place(int file, char* to, std::size_t bytes, std::uint64_t place
 template <class Body>
 void for_stretches(std::size_t items, std::size_t item_bytes, Body&& body) {
   const std::size_t stretch = std::max<std::size_t>(1, task_bytes / item_bytes);
-  const int threads = items * item_bytes < worth_threads ? 1 : file_threads();
+  const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
   parallel_tasks(threads, (items + stretch - 1) / stretch, [&](std::size_t task) {
     const std::size_t first = task * stretch;
     body(first, std::min(stretch, items - first));
@@ -161,13 +159,6 @@ Bytes gzip_member(std::string_view bytes) {
 
 }  // namespace
 
-int file_threads() {
-  const int most = most_threads;
-  return most > 0 ? most : hardware_threads();
-}
-
-void limit_file_threads(int threads) { most_threads = threads; }
-
 int Descriptor::close() {
   const int number = std::exchange(number_, -1);
   return number < 0 || ::close(number) == 0 ? 0 : errno;
@@ -210,7 +201,7 @@ std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem:
   }
   UnpackLimit::take(bytes, path);
   std::string result(bytes, '\0');
-  parallel_tasks(bytes < worth_threads ? 1 : file_threads(), blocks.size(), [&](std::size_t i) {
+  parallel_tasks(bytes < worth_threads ? 1 : usual_threads(), blocks.size(), [&](std::size_t i) {
     unpack(blocks[i].packed, std::span(result).subspan(begin[i], blocks[i].bytes), path);
   });
   return result;
@@ -535,7 +526,7 @@ void ByteWriter::write_items(std::size_t items, std::size_t item_bytes, const Ma
   }
   flush();
   const std::size_t stretch = std::max<std::size_t>(1, (packed_ ? chunk_bytes : task_bytes) / item_bytes);
-  const int threads = items * item_bytes < worth_threads ? 1 : file_threads();
+  const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
   parallel_in_order<Bytes>(
       threads, (items + stretch - 1) / stretch,
       [&](std::size_t i, const std::atomic<bool>&) {

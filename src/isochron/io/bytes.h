@@ -22,10 +22,6 @@ struct gzFile_s;  // zlib's
 
 namespace isochron {
 
-/// How many threads a file is read and written with: those of the machine, unless they are limited (for the process).
-int file_threads();
-void limit_file_threads(int threads);
-
 /// A file unpacks to more than the limit that is set.
 class UnpackedTooLarge : public InputError {
  public:

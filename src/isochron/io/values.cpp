@@ -84,7 +84,7 @@ DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encod
     const std::size_t count = bytes.size() / sizeof(T);
     make_room(values, count);
     values.resize(count);
-    parallel_for(file_threads(), count,
+    parallel_for(usual_threads(), count,
                  [&](std::size_t i) { values[i] = to_stored(value_at<T>(bytes.data() + i * sizeof(T), encoding)); });
     return values;
   });
@@ -161,7 +161,7 @@ void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encodin
 
 ScalarType smallest_type(const std::vector<Vec3d>& points) {
   const auto exact = [](double v) { return static_cast<double>(static_cast<float>(v)) == v; };
-  const std::size_t inexact = parallel_find(file_threads(), points.size(), [&](std::size_t i) {
+  const std::size_t inexact = parallel_find(usual_threads(), points.size(), [&](std::size_t i) {
     return !exact(points[i].x) || !exact(points[i].y) || !exact(points[i].z);
   });
   return inexact == points.size() ? ScalarType::float32 : ScalarType::float64;

@@ -11,7 +11,7 @@ namespace {
 void check_points(const std::filesystem::path& path, const Dataset& dataset) {
   if (dataset.points.size() >= VertexId::invalid_value)
     bad_file(path, "{} points are too many (ids have 32 bits); split the mesh", dataset.points.size());
-  const std::size_t bad = parallel_find(file_threads(), dataset.points.size(), [&](std::size_t i) {
+  const std::size_t bad = parallel_find(usual_threads(), dataset.points.size(), [&](std::size_t i) {
     const Vec3d& p = dataset.points[i];
     return !std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z);
   });
@@ -23,7 +23,7 @@ void check_points(const std::filesystem::path& path, const Dataset& dataset) {
 template <class Cells>
 void check_ids(const std::filesystem::path& path, const Cells& cells, std::size_t points, std::string_view kind) {
   const auto is_bad = [&](VertexId v) { return v.index() >= points; };
-  const std::size_t bad = parallel_find(file_threads(), cells.size(), [&](std::size_t i) {
+  const std::size_t bad = parallel_find(usual_threads(), cells.size(), [&](std::size_t i) {
     return std::any_of(cells[i].begin(), cells[i].end(), is_bad);
   });
   if (bad == cells.size()) return;

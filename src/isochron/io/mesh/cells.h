@@ -179,7 +179,7 @@ class CellSorter {
     make_room(list, before + cells);
     list.resize(before + cells);
     const auto is_point = [&](auto id) { return std::cmp_greater_equal(id, 0) && std::cmp_less(id, points); };
-    const std::size_t bad = parallel_find(file_threads(), cells, [&](std::size_t i) {
+    const std::size_t bad = parallel_find(usual_threads(), cells, [&](std::size_t i) {
       bool good = true;
       for (int k = 0; k < Corners; ++k) {
         const auto id = id_of(i, k);

@@ -167,7 +167,7 @@ class LegacyReading {
     const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
     if (each > 1) {
       const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
-      if (parallel_find(file_threads(), count, is_other) == count) {
+      if (parallel_find(usual_threads(), count, is_other) == count) {
         even_[section] = {std::move(list), each - 1, 1, count};
         return;
       }
@@ -258,7 +258,7 @@ class LegacyReading {
       if (types_.size() != cells)
         reader_.fail("the numbers of cells and of cell types differ ({} and {})", cells, types_.size());
       const auto is_other = [&](std::size_t i) { return types_[i] != types_[0]; };
-      const bool one_kind = cells > 0 && parallel_find(file_threads(), cells, is_other) == cells;
+      const bool one_kind = cells > 0 && parallel_find(usual_threads(), cells, is_other) == cells;
       if (!one_kind || !add_even(0, types_[0])) {
         sorter_->reserve(types_);
         add_cells(0, [&](std::size_t i) { return int{types_[i]}; });

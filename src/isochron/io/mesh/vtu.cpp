@@ -21,7 +21,7 @@ class MeshJoiner {
     dataset_.points.resize(before + count);
     std::visit(
         [&](const auto& values) {
-          parallel_for(file_threads(), count, [&](std::size_t i) {
+          parallel_for(usual_threads(), count, [&](std::size_t i) {
             const auto* p = &values[3 * i];
             dataset_.points[before + i] = {static_cast<double>(p[0]), static_cast<double>(p[1]),
                                            static_cast<double>(p[2])};
@@ -74,7 +74,7 @@ class MeshJoiner {
       return Corners == 4 ? of_cell == kind_tetra : of_cell == kind_triangle || of_cell == kind_polygon;
     };
     if (ids.size() != Corners * ends.size()) return false;
-    const std::size_t other = parallel_find(file_threads(), ends.size(), [&](std::size_t i) {
+    const std::size_t other = parallel_find(usual_threads(), ends.size(), [&](std::size_t i) {
       return converted<std::size_t>(ends[i]) != Corners * (i + 1) || !fits(kind == 0 ? kinds[i] : kind);
     });
     if (other < ends.size()) return false;
