@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "io/io_test_support.h"
+#include "isochron/core/parallel.h"
 #include "isochron/generate.h"
 #include "isochron/io/values.h"
 
