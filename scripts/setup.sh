@@ -15,6 +15,7 @@
 #   mpi     OpenMPI, for meshes that outgrow one machine
 #   dev     compiler cache, formatter, linter, and clang for the thread sanitizer
 #   fuzz    clang with libFuzzer, for `make fuzz`
+#   aarch64 a cross compiler and QEMU, for scripts/check_aarch64.sh
 #   micro   Google Benchmark, for bench/micro
 #   peers   the tools that bench/peers measures beside ours (CGAL's heat method is GPL too)
 set -euo pipefail
@@ -32,6 +33,7 @@ declare -A packages=(
   [mpi]="libopenmpi-dev openmpi-bin"
   [dev]="ccache clang-format-14 clang-tidy-14 clang-14 libclang-rt-14-dev llvm-14 libomp-14-dev"
   [fuzz]="clang-16 libclang-rt-16-dev"
+  [aarch64]="g++-12-aarch64-linux-gnu qemu-user-static"
   [micro]="libbenchmark-dev"
   [peers]="libcgal-dev libeigen3-dev python3-scikit-fmm"
 )
@@ -76,7 +78,7 @@ for group in "${@:-build vtk metis cgal netgen viewer python mpi}"; do
     case $name in
       -h | --help) sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "$0" && exit 0 ;;
     esac
-    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, python, pytest, mpi, dev, fuzz, micro and peers"
+    [[ -n ${packages[$name]:-} ]] || fail "there is no package group '$name'; the groups are build, vtk, metis, cgal, netgen, viewer, browser, python, pytest, mpi, dev, fuzz, aarch64, micro and peers"
     read -ra of_group <<<"${packages[$name]}"
     wanted+=("${of_group[@]}")
     if [[ $name == viewer ]]; then
