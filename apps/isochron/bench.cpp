@@ -44,6 +44,12 @@ void check_options(const BenchRequest& request) {
   if (!(request.runs.empty() && request.machine.empty()) && request.name != "scale")
     throw usage_error("--runs and --machine do not go with {} (only the scale model has them); use them with 'scale'",
                       request.name);
+  if (!request.particles.empty() && !request.papers() && request.name != "002-table-1")
+    throw usage_error("--particles does not go with {} (it makes no meshes of particles); use it with '002-table-1'",
+                      request.name);
+  if (!request.particles.empty() && !std::filesystem::is_directory(request.particles))
+    throw input_error("{}: is not a folder; give the one that 'bench 002-table-1 -o' wrote on a machine with a GPU",
+                      request.particles.string());
   if (!request.papers() && (!request.only.empty() || !request.with.empty() || request.no_run || !request.label.empty()))
     throw usage_error(
         "--only, --with, --no-run and --label do not go with {} (they are of the page); use them with "
@@ -107,6 +113,7 @@ BenchOptions bench_options(const BenchRequest& request, const Console& console) 
   if (request.gpu_only) options.columns = BenchColumns::gpu;
   options.runs = request.runs;
   options.machine = request.machine;
+  options.particles = request.particles;
   return options;
 }
 
@@ -137,6 +144,8 @@ void declare_bench(Command& root, Console& console) {
   command.repeated("--with", "FILE", "For 'papers': the papers.json of another machine", append_to(request->with));
   command.flag("--no-run", "For 'papers': show the files of --with alone", request->no_run);
   command.option("--label", "TEXT", "For 'papers': what this machine is called on the page", into(request->label));
+  command.option("--particles", "FOLDER", "For '002-table-1': particles that it wrote where there is a GPU",
+                 into(request->particles));
   command.option("--runs", "FILE", "Measured runs that 'scale' is fitted to, as CSV", into(request->runs));
   command.option("--machine", "COSTS", "Costs for 'scale': latency=1e-6,byte=1e-9,...", into(request->machine));
   declare_common(command, console);

@@ -20,6 +20,7 @@ struct BenchRequest {
   std::filesystem::path output_folder;
   std::filesystem::path runs;
   std::string machine;
+  std::filesystem::path particles;
   std::string only;     ///< of `papers`: names, or their beginnings
   Paths with;           ///< of `papers`: runs of other machines
   bool no_run = false;  ///< of `papers`: only those

@@ -160,8 +160,10 @@ int run_papers(const BenchRequest& request, Console& console) {
   }
   std::move(others.begin(), others.end(), std::back_inserter(runs));
   bench::number_labels(runs);
-  write_files(request.output_folder,
-              {{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}});
+  std::vector<bench::MoreFile> files{{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}};
+  for (const MachineRun& run : runs)
+    for (const TableResult& table : run.tables) files.insert(files.end(), table.files.begin(), table.files.end());
+  write_files(request.output_folder, files);
   std::error_code ignored;
   if (!request.no_run) std::filesystem::remove(request.output_folder / unfinished_file, ignored);
 

@@ -12,6 +12,7 @@
 #include "apps/isochron/solve_mpi.h"
 #include "apps/isochron/wording.h"
 #include "isochron/communicator.h"
+#include "isochron/core/parallel.h"
 #include "isochron/partition.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/tetrahedra.h"
@@ -71,6 +72,7 @@ std::string version() {
 int run(int argc, const char* const* argv) {
   Console console;
   const auto start = [&] {
+    limit_usual_threads(console.threads());
     if (console.options.max_bytes) limit_memory(*console.options.max_bytes, console.threads());
   };
   const auto declare = [&](Command& root) {

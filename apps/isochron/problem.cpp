@@ -1,14 +1,47 @@
 // What is solved: the options that say it, and the steps from a mesh or image to the metric on it.
 #include <cmath>
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <system_error>
+#include <thread>
 
 #include "apps/isochron/problem.h"
 #include "apps/isochron/tensor_input.h"
+#include "isochron/device.h"
 #include "isochron/image.h"
 #include "isochron/io/file.h"
 #include "isochron/metric/option_tables.h"
 
 namespace isochron::cli {
 namespace {
+
+/// Starts the GPU on a thread of its own while a file is read: that takes some tenths of a second. It is waited for at
+/// the end. Where the choice is automatic, only a large file is worth it.
+class DeviceStart {
+ public:
+  DeviceStart(Backend backend, const std::filesystem::path& file) {
+    constexpr std::uintmax_t worth_it = std::uintmax_t{64} << 20;
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(file, error);
+    if (backend != Backend::cuda && (backend != Backend::automatic || error || bytes < worth_it)) return;
+    try {
+      thread_ = std::jthread(start);
+    } catch (const std::exception&) {  // it starts later then
+    }
+  }
+
+ private:
+  static void start() noexcept {
+    try {
+      cuda::NoDevice why;
+      if (cuda::find_device(why)) static_cast<void>(cuda::free_bytes());
+    } catch (const std::exception&) {  // who uses it says so
+    }
+  }
+
+  std::jthread thread_;
+};
 
 /// Takes rows "region:vf,vs[,vn]" or the name of a file with them.
 Take into_table(std::vector<RegionVelocities>& table) {
@@ -154,6 +187,7 @@ void warn_of_reading(const std::filesystem::path& file, const std::vector<std::s
 
 Dataset read_mesh(const SolveRequest& request, Console& console) {
   const Activity activity(console, "reading " + request.mesh.string());
+  const DeviceStart device(request.options.backend, request.mesh);
   Dataset dataset = read_dataset(request.mesh);
   warn_of_reading(request.mesh, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)

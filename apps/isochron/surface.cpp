@@ -20,7 +20,6 @@
 #include "isochron/surface.h"
 #include "isochron/surface/field/label_smoothing.h"
 #include "isochron/surface/option_tables.h"
-#include "isochron/surface/particles/relax.h"
 #include "isochron/surface/triangulate/delaunay.h"
 #include "isochron/tetrahedra.h"
 #if defined(ISOCHRON_WITH_VTK)
@@ -519,7 +518,6 @@ void check_request(SurfaceRequest& request) {
     throw UsageError("--seeds is not for --materials (whose borders are sampled one by one); leave it out");
   if (request.boundary && !request.tetrahedra)
     throw UsageError("--boundary is for --tetrahedra (without them all that is written is the boundary); leave it out");
-  check_scheme(request.extract.particles.scheme, request.extract.backend);
   if (request.extract.particles.scheme == ParticleScheme::published &&
       request.extract.particles.bins == BinKind::uniform)
     throw UsageError("--bins uniform is for --scheme ours (the published scheme has bins of its own); leave it out");

@@ -71,7 +71,7 @@ std::vector<Paper> make_papers() {
         {"7", "Superquadric glyphs of the tensors along a pathway", "004-figure-7"},
         {"8", "Distance from a seed in the three examples", "004-figure-8"},
         {"9", "The arcuate fasciculus beside streamlines", "004-figure-9"}},
-       {{{"004-table-1", "004-figure-8"},
+       {{{"004-table-1", "004-section-5.2", "004-figure-8"},
          "Example 3: the paper's brain (256 x 256 x 100 voxels, 196 thousand in its mask, section 5) is not published; "
          "the row says what stands in for it."},
         {{"004-figure-2", "004-figure-6", "004-figure-7", "004-figure-9"},

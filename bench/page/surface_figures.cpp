@@ -182,7 +182,11 @@ bool figure_002_9(const BenchOptions& options) {
   };
   std::vector<Way> ways{{"paper's scheme", "paper", placed_by(ParticleScheme::published, figure.threads())},
                         {"ours", "ours", placed_by(ParticleScheme::ours, figure.threads())}};
-  if (has_gpu()) ways.push_back({"ours, GPU", "gpu", placed_by(ParticleScheme::ours, figure.threads(), Backend::cuda)});
+  if (has_gpu()) {
+    ways.push_back(
+        {"paper's scheme, GPU", "paper-gpu", placed_by(ParticleScheme::published, figure.threads(), Backend::cuda)});
+    ways.push_back({"ours, GPU", "ours-gpu", placed_by(ParticleScheme::ours, figure.threads(), Backend::cuda)});
+  }
   std::vector<std::pair<Organ, const char*>> organs{
       {Organ::heart, "heart"}, {Organ::lungs, "lungs"}, {Organ::ribcage, "ribcage"}};
   if (!figure.full()) organs.resize(1);  // all are the same small blobs

@@ -183,7 +183,13 @@ Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
   if (method.gpu)
     return on_gpu([&] {
       Solver solver({mesh, metric}, solve_options(method, options));
-      return median_solve(solver, sources, options);
+      Measured result = median_solve(solver, sources, options);
+      const std::uint64_t bytes = result.arrival.counters.element_bytes;
+      if (result.valid && bytes > 0)
+        result.timing +=
+            fmt::format(", {:.0f} bytes per {}", static_cast<double>(bytes) / static_cast<double>(mesh.element_count()),
+                        Corners == 4 ? "tetrahedron" : "triangle");
+      return result;
     });
   if (options.columns == BenchColumns::gpu) return {false, "left out", {}};
   Solver solver({mesh, metric}, solve_options(method, options));
@@ -268,11 +274,11 @@ Measured on_gpu(const std::function<Measured()>& run) {
   }
 }
 
-void note_gpu(Report& report) {
+void note_gpu(Report& report, const char* times) {
   cuda::NoDevice why;
   if (const auto device = cuda::find_device(why))
-    report.note(fmt::format("GPU: {}, {} multiprocessors; its times are medians, without set-up and transfer.",
-                            device->name, device->multiprocessors));
+    report.note(
+        fmt::format("GPU: {}, {} multiprocessors; its times are {}.", device->name, device->multiprocessors, times));
   else report.note(fmt::format("No GPU: {}.", to_text(why.reason.problem())));
 }
 

@@ -107,8 +107,8 @@ bool has_gpu();
 Measured without_gpu();
 /// What `run` measures; when the GPU fails or cannot meet an option, a remark that says so.
 Measured on_gpu(const std::function<Measured()>& run);
-/// Says below a table which GPU it used, or why none.
-void note_gpu(Report& report);
+/// Says below a table which GPU it used and what its times are, or why none.
+void note_gpu(Report& report, const char* times = "medians, without set-up and transfer");
 
 /// An entry from a measurement: `value(arrival)` is shown only when the result is valid. Times say how they came about.
 template <class Value>
@@ -116,7 +116,8 @@ Entry entry_of(const std::string& row, const std::string& column, std::optional<
                const std::string& unit, Value&& value) {
   Entry entry{row, column, paper, std::nullopt, unit, measured.remark};
   if (measured.valid) entry.ours = value(measured.arrival);
-  if (unit == "s" || unit == "ms") entry.remark += measured.timing;
+  if ((unit == "s" || unit == "ms") && !measured.timing.empty())
+    entry.remark += (entry.remark.text.empty() ? "" : "; ") + measured.timing;
   return entry;
 }
 

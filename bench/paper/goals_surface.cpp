@@ -35,7 +35,7 @@ class SurfaceGoals {
     report_.note_on_paper(paper_is_the_aim);
     report_.note_on_paper("The aims are for two CPU cores and one H200.");
     report_.note("Blobs of our own; the sizes are scaled to ask for the number of particles.");
-    note_gpu(report_);
+    note_gpu(report_, particle_times);
   }
 
   bool run() {

@@ -1,5 +1,6 @@
 // Paper 002, "A particle system for surface extraction on the GPU": quality of meshes and times of the particles.
-#include <cmath>
+#include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,6 +12,8 @@
 #include "bench/paper/surface_cases.h"
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
+#include "isochron/device.h"
+#include "isochron/io/tables.h"
 #include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
@@ -31,6 +34,7 @@ struct Way {
     result.threads = threads;
     return result;
   }
+  [[nodiscard]] bool on_gpu() const { return backend == Backend::cuda; }
   /// How far the number of particles may be from the number asked for.
   [[nodiscard]] double share() const { return count_share_of(scheme); }
 };
@@ -68,6 +72,12 @@ std::string work_of(const Particles& particles) {
                      static_cast<double>(sums) / static_cast<double>(particles.positions.size()));
 }
 
+std::string particles_csv(const std::vector<Vec3d>& positions) {
+  std::string text = "x,y,z\n";
+  for (const Vec3d& p : positions) text += fmt::format("{:.9g},{:.9g},{:.9g}\n", p.x, p.y, p.z);
+  return text;
+}
+
 class ParticleTable {
  public:
   ParticleTable(const char* name, const char* title, const BenchOptions& options)
@@ -75,25 +85,13 @@ class ParticleTable {
         threads_(options.threads > 0 ? options.threads : hardware_threads()),
         report_(name, title, options) {
     report_.note_on_paper("The paper's are of a Xeon X5650, one thread, and a Tesla C2070, on volumes of its own.");
-    if (options.columns == BenchColumns::all)
-      report_.note(
-          "'paper's scheme': bins of 27 colours, its energy, constants and updates; our seeds, sizes and edge "
-          "lengths.");
-    note_gpu(report_);
+    report_.note(
+        "'paper's scheme': bins of 27 colours, its energy, constants and updates; our seeds, sizes and edge lengths.");
+    note_gpu(report_, particle_times);
+    if (has_gpu()) cuda::free_bytes();  // wakes the device, which takes longer than some rows
   }
 
-  [[nodiscard]] std::vector<Way> columns() const {
-    std::vector<Way> result;
-    if (options_.columns == BenchColumns::all)
-      for (const auto& [scheme, whose] :
-           {std::pair{ParticleScheme::ours, ""}, {ParticleScheme::published, "paper's scheme, "}}) {
-        result.push_back({fmt::format("{}1 thread", whose), scheme, Backend::serial, 1});
-        if (threads_ > 1)
-          result.push_back({fmt::format("{}{} threads", whose, threads_), scheme, Backend::threads, threads_});
-      }
-    if (has_gpu()) result.push_back({"GPU", ParticleScheme::ours, Backend::cuda, threads_});
-    return result;
-  }
+  [[nodiscard]] std::vector<Way> columns() const { return columns_with(has_gpu() ? Gpu::there : Gpu::missing); }
 
   /// Seconds are also drawn over the number of particles, as in the paper's Figures 7 and 8.
   void plot_times() {
@@ -109,9 +107,7 @@ class ParticleTable {
       if (row.seeds > 0) particle_options.density = DensityControl::delete_only;
       const Relaxed result = relaxed(model, particle_options, row.seeds);
       const std::string fault = fault_of(model, result.particles, row.range(model, result, column.share()));
-      const PaperTimes* paper = column.backend == Backend::cuda     ? &row.gpu
-                                : column.backend == Backend::serial ? &row.cpu
-                                                                    : nullptr;
+      const PaperTimes* paper = column.on_gpu() ? &row.gpu : column.backend == Backend::serial ? &row.cpu : nullptr;
       const auto paper_number = [&](std::optional<double> PaperTimes::*number) {
         return paper != nullptr ? model.beside(paper->*number) : std::nullopt;
       };
@@ -125,14 +121,87 @@ class ParticleTable {
     }
   }
 
+  /// What Table 1 says of a model, in each column but that of one thread, whose particles are those of all threads.
+  void add_mesh_columns(const SurfaceModel& model, const PaperRatios& cpu, const PaperRatios& gpu) {
+    const bool stored = !options_.particles.empty();
+    ++models_;
+    for (const Way& column : columns_with(stored || has_gpu() ? Gpu::there : Gpu::missing)) {
+      if (column.backend == Backend::serial && threads_ > 1) continue;
+      options_.progress.update(0);
+      std::optional<Placed> placed;
+      if (stored && column.on_gpu()) placed = read_placed(model, column);
+      else placed = place(model, column);
+      if (!placed)
+        report_.note(fmt::format("{}, {}: left out, {} is not there.", model.name, column.name,
+                                 (options_.particles / file_name(model, column)).string()));
+      else if (delaunay_available()) add_quality(model, column, *placed, column.on_gpu() ? gpu : cpu);
+      else add_particles(model, column, *placed);
+    }
+  }
+
+  Report& report() { return report_; }
+  [[nodiscard]] int threads() const { return threads_; }
+  bool finish() { return report_.finish(options_); }
+
+ private:
+  enum class Gpu { there, missing };
+
+  /// Particles and how they came about.
+  struct Placed {
+    Particles particles;
+    std::optional<double> seconds;  ///< none where another run placed them
+    std::string work;
+    std::string fault;
+  };
+
+  [[nodiscard]] std::vector<Way> columns_with(Gpu gpu) const {
+    std::vector<Way> result;
+    for (const auto& [scheme, whose] :
+         {std::pair{ParticleScheme::ours, ""}, {ParticleScheme::published, "paper's scheme, "}}) {
+      if (options_.columns == BenchColumns::all) {
+        result.push_back({fmt::format("{}1 thread", whose), scheme, Backend::serial, 1});
+        if (threads_ > 1)
+          result.push_back({fmt::format("{}{} threads", whose, threads_), scheme, Backend::threads, threads_});
+      }
+      if (gpu == Gpu::there) result.push_back({fmt::format("{}GPU", whose), scheme, Backend::cuda, threads_});
+    }
+    return result;
+  }
+
+  /// Where a run of Table 1 writes the particles of a column for others to make meshes of.
+  [[nodiscard]] std::string file_name(const SurfaceModel& model, const Way& column) const {
+    std::string name = fmt::format("002-table-1-{}-{}-{}.csv", models_, model.name,
+                                   column.scheme == ParticleScheme::ours ? "ours" : "published");
+    std::replace(name.begin(), name.end(), ' ', '-');
+    return name;
+  }
+
+  Placed place(const SurfaceModel& model, const Way& column) {
+    Relaxed result = relaxed(model, column.options());
+    if (column.on_gpu()) report_.attach(file_name(model, column), particles_csv(result.particles.positions));
+    std::string fault = fault_of(model, result.particles, about(model.particles, column.share()));
+    std::string work = work_of(result.particles);
+    return {std::move(result.particles), result.seconds, std::move(work), std::move(fault)};
+  }
+
+  /// Particles that a run on another machine wrote; none where it wrote none of this model.
+  [[nodiscard]] std::optional<Placed> read_placed(const SurfaceModel& model, const Way& column) const {
+    const std::filesystem::path file = options_.particles / file_name(model, column);
+    if (!std::filesystem::exists(file)) return std::nullopt;
+    Placed placed;
+    placed.work = "from " + file.filename().string();
+    placed.particles.positions = read_points(file).points;
+    placed.fault = fault_of(model, placed.particles, about(model.particles, column.share()));
+    return placed;
+  }
+
   /// Mean and smallest radius ratio of the mesh, which must be closed, manifold and without self-intersections.
-  void add_quality(const SurfaceModel& model, const Way& column, const PaperRatios& paper) {
-    options_.progress.update(0);
-    const MeshedParticles result = meshed(model, column.options(), threads_);
+  void add_quality(const SurfaceModel& model, const Way& column, const Placed& placed, const PaperRatios& paper) {
+    const MeshedParticles result = meshed(model, placed.particles, column.scheme, threads_);
     const ShapeStatistics shapes = shape_statistics(result.mesh, threads_);
     const std::string work =
-        fmt::format("{} triangles, {} iterations, repair: {} added, {} removed, {} moved", result.mesh.element_count(),
-                    result.iterations, result.repair.added, result.repair.removed, result.repair.moved);
+        fmt::format("{} triangles, {}, repair: {} added, {} removed, {} moved", result.mesh.element_count(),
+                    placed.work, result.repair.added, result.repair.removed, result.repair.moved);
     const auto add = [&](const char* what, std::optional<double> paper_number, double ours, const char* unit,
                          const std::string& remark = "") {
       report_.add(checked_entry({model.name, column.name + ", " + what, model.beside(paper_number), ours, unit, remark},
@@ -143,14 +212,23 @@ class ParticleTable {
     add("smallest angle", {}, shapes.smallest_angle.min(), "degrees");
   }
 
-  Report& report() { return report_; }
-  [[nodiscard]] int threads() const { return threads_; }
-  bool finish() { return report_.finish(options_); }
+  /// What can be said without a mesh.
+  void add_particles(const SurfaceModel& model, const Way& column, const Placed& placed) {
+    report_.add(checked_entry({model.name,
+                               column.name + ", particles",
+                               {},
+                               static_cast<double>(placed.particles.positions.size()),
+                               "",
+                               placed.work},
+                              placed.fault));
+    if (placed.seconds)
+      report_.add(checked_entry({model.name, column.name + ", placed", {}, *placed.seconds, "s", ""}, placed.fault));
+  }
 
- private:
   const BenchOptions& options_;
   int threads_;
   Report report_;
+  int models_ = 0;  ///< of Table 1, so far
 };
 
 struct PaperQuality {
@@ -162,27 +240,25 @@ struct PaperQuality {
 
 bool table_002_1(const BenchOptions& options) {
   ParticleTable table("002-table-1", "Paper 002 Table 1: radius ratios of the triangles", options);
-  if (!delaunay_available()) {
-    table.report().note("All rows are left out: this build has no CGAL to make triangles with (libcgal-dev).");
-    return table.finish();
+  Report& report = table.report();
+  if (delaunay_available()) {
+    report.note("The default sizes; every mesh is closed, manifold and without self-intersections.");
+    report.note(
+        "Meshes of our scheme are smoothed and repaired; those of the paper's are only made closed and manifold.");
+  } else {
+    report.note("No meshes: this build has no CGAL to make triangles with (libcgal-dev).");
+    report.note(
+        "With -o FOLDER the GPU's particles are written; --particles FOLDER makes meshes of them where CGAL is.");
   }
-  table.report().note("The default sizes; every mesh is closed, manifold and without self-intersections.");
-  table.report().note(
-      "Meshes of our scheme are smoothed and repaired; those of the paper's are only made closed and manifold.");
   for (const auto& [organ, cpu, gpu] : {PaperQuality{Organ::heart, {0.92114, 0.249245}, {0.92079, 0.117757}},
                                         PaperQuality{Organ::lungs, {0.912578, 0.217819}, {0.913214, 0.324375}},
                                         PaperQuality{Organ::ribcage, {0.914975, 0.186664}, {0.914975, 0.186664}}}) {
     const SurfaceModel model = surface_model(organ, options);
-    note_missing(table.report(), model);
-    for (const Way& column : table.columns()) {
-      if (column.backend == Backend::serial && table.threads() > 1) continue;  // the same as on all threads
-      table.add_quality(model, column, column.backend == Backend::cuda ? gpu : cpu);
-    }
+    note_missing(report, model);
+    table.add_mesh_columns(model, cpu, gpu);
     if (options.size == BenchSize::quick) break;  // all are the same small blobs
   }
-  for (const SurfaceModel& model : more_models(options, table.report()))
-    for (const Way& column : table.columns())
-      if (column.backend != Backend::serial || table.threads() == 1) table.add_quality(model, column, {});
+  for (const SurfaceModel& model : more_models(options, report)) table.add_mesh_columns(model, {}, {});
   return table.finish();
 }
 

@@ -36,7 +36,9 @@ class ValidityGain {
   explicit ValidityGain(const BenchOptions& options)
       : options_(options),
         report_("004-section-4.2", "Paper 004 Section 4.2: seconds by validity test, double precision", options) {
-    report_.note_on_paper("The paper's gain is 'about 50%'; it does not say on which volumes or with what threshold.");
+    report_.note_on_paper(
+        "The paper's gain is 'about 50%'; it does not say on which volumes, with what threshold, or whether on the CPU "
+        "or the GPU.");
     report_.note(
         "Hamiltonians: the test of Tsai et al., three H that must be 1 within 1e-8. One thread, both in turn.");
     report_.note("Both results pass the same residual check, and their times must be equal.");

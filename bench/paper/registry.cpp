@@ -48,6 +48,8 @@ const std::vector<PaperBench>& paper_benches() {
       {"001-figure-8", "Speed-up over threads", bench::figure_001_8},
       {"004-table-1", "Times on tensor images: two schemes by sweeping, ours, and the GPU", bench::table_004_1},
       {"004-section-4.2", "The integer validity test against three Hamiltonians", bench::section_004_4_2},
+      {"004-section-5.2", "Packing and shared memory of the blocks on the GPU, against plain layouts",
+       bench::section_004_5_2},
       {"004-figure-9", "Named tracts, as pathways and by streamlines", bench::figure_004_9},
       {"004-anisotropy", "Error over anisotropy for the four schemes on images", bench::anisotropy_004},
       {"004-figure-2", "Costs from two regions of a brain, and their sum", bench::figure_004_2},

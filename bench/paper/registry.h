@@ -29,9 +29,10 @@ struct BenchOptions {
   int threads = 0;  ///< 0: all cores
   BenchSize size = BenchSize::paper;
   BenchColumns columns = BenchColumns::all;
-  std::filesystem::path runs;  ///< measured runs for `scale` to fit; empty: none
-  std::string machine;         ///< costs for `scale` as NAME=SECONDS,…; empty: as assumed
-  Progress progress;           ///< `update` throws Cancelled; fractions say nothing but that the work goes on
+  std::filesystem::path runs;       ///< measured runs for `scale` to fit; empty: none
+  std::filesystem::path particles;  ///< for `002-table-1`: a folder of particles that a GPU placed; empty: none
+  std::string machine;              ///< costs for `scale` as NAME=SECONDS,…; empty: as assumed
+  Progress progress;                ///< `update` throws Cancelled; fractions say nothing but that the work goes on
   /// Receives each table that a bench finishes; over ranks on the first one alone.
   std::function<void(const bench::TableResult&)> take = {};
 };

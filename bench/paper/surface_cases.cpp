@@ -170,20 +170,23 @@ std::string fault_of(const TriangleMesh& mesh, int threads) {
   return self_intersections(mesh, threads).empty() ? "" : "the surface crosses itself";
 }
 
-MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads) {
-  Relaxed placed = relaxed(model, options);
+MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, ParticleScheme scheme, int threads) {
   MeshedParticles result;
-  result.particles = placed.particles.positions.size();
-  result.iterations = placed.particles.iterations.size();
+  result.particles = particles.positions.size();
+  result.iterations = particles.iterations.size();
   TriangulateOptions triangles{.threads = threads, .expected = &model.isosurface};
-  if (options.scheme == ParticleScheme::published) {
+  if (scheme == ParticleScheme::published) {
     triangles.min_ratio = triangles.min_angle = 0;
     triangles.evenings = 0;
   }
-  result.fault = fault_of(model, placed.particles, about(model.particles, count_share_of(options.scheme)));
-  result.mesh = triangulate(model.field, model.size, placed.particles.positions, triangles, &result.repair);
+  result.fault = fault_of(model, particles, about(model.particles, count_share_of(scheme)));
+  result.mesh = triangulate(model.field, model.size, particles.positions, triangles, &result.repair);
   if (result.fault.empty()) result.fault = fault_of(result.mesh, threads);
   return result;
+}
+
+MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads) {
+  return meshed(model, relaxed(model, options).particles, options.scheme, threads);
 }
 
 Entry checked_entry(Entry entry, const std::string& fault) {

@@ -64,6 +64,9 @@ struct Relaxed {
 };
 Relaxed relaxed(const SurfaceModel& model, const ParticleOptions& options, std::size_t seeds = 0);
 
+/// What times of particles on a GPU are, for `note_gpu`.
+inline constexpr const char* particle_times = "of one run, with transfer";
+
 /// How many particles there have to be.
 struct CountRange {
   double min, max;
@@ -91,6 +94,8 @@ struct MeshedParticles {
 /// Our particles' mesh is smoothed and repaired; that of the published scheme is only made closed and manifold, since
 /// the paper triangulates its particles as they are.
 MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads);
+/// The same for particles that are placed already.
+MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, ParticleScheme scheme, int threads);
 
 /// What is wrong with a mesh that has to be closed, manifold, oriented and without self-intersections. Empty: nothing.
 std::string fault_of(const TriangleMesh& mesh, int threads);

@@ -44,6 +44,7 @@ bool figure_001_8(const BenchOptions& options);
 // Paper 004: image grids of tensors (2007).
 bool table_004_1(const BenchOptions& options);
 bool section_004_4_2(const BenchOptions& options);
+bool section_004_5_2(const BenchOptions& options);
 bool figure_004_9(const BenchOptions& options);
 bool anisotropy_004(const BenchOptions& options);
 

@@ -22,6 +22,7 @@ struct Counters {
   std::uint64_t rounds = 0;           ///< passes over the active list, sweeps, or bands
   std::uint64_t heap_operations = 0;  ///< fmm: insertions, moves and removals
   double mean_heap_size = 0;          ///< fmm: averaged over the removals
+  std::uint64_t element_bytes = 0;    ///< patch_fim on meshes: of device memory that its layout of the elements takes
 };
 
 /// Where the first arrival at a vertex came from: up to three vertices (of one element) and their barycentric weights.

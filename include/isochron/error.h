@@ -29,6 +29,7 @@ enum class Option {
   split_obtuse,
   unordered,  ///< what fast marching does where its order does not hold
   storage,
+  layout,
   partitioner,
   mask,
   mask_array,

@@ -59,28 +59,44 @@ enum class ResultMemory {
 
 /// Where the papers' patches find their elements.
 enum class PatchLayout {
-  one_ring_strip,  ///< each vertex of a patch has its own strip of incident elements (paper 003)
-  cell_assembly    ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
+  /// Each vertex has the faces opposite it in strips, with a speed for each and the coordinates of all vertices (paper
+  /// 003); UsageError where the metric is not isotropic.
+  one_ring_strip,
+  cell_assembly  ///< each element is stored once; its results are gathered by vertex (papers 000, 003)
 };
 /// How the active list keeps a tetrahedron's geometry (paper 001 section 3).
 enum class ElementStorage {
-  gray_code,  ///< six lengths, addressed by the Gray code of the corner; three on triangles
-  products    ///< eighteen products, three at each corner beside the lengths; refused on triangles
+  gray_code,   ///< six lengths, addressed by the Gray code of the corner; three on triangles
+  products,    ///< eighteen products, three at each corner beside the lengths; refused on triangles
+  coordinates  ///< M, and the coordinates of the vertices; refused on triangles and with virtual elements
 };
 enum class SubdomainBlocks {
   one,     ///< a thread block works on a subdomain of its own until nothing in it changes
-  several  ///< several thread blocks share a subdomain; a grid-wide synchronisation ends each round
+  several  ///< several thread blocks share a subdomain; the interface vertices are synchronised after each round
+};
+
+/// Where the values of an image's blocks lie in device memory (paper 004 section 5.2.1).
+enum class BlockOrder {
+  rows,   ///< as in the image, row by row
+  blocks  ///< the paper's packing: block by block, so that a block's values lie side by side
+};
+/// Where the neighbours of an image's block lie in shared memory (paper 004 section 5.2.2).
+enum class BlockHalo {
+  plain,  ///< one layer around the block's own cells
+  banked  ///< the paper's: each at a bank that no other neighbour on its side has
 };
 
 /// How the papers' GPU methods run; by default with the papers' own numbers.
 struct PaperOptions {
   int patch_vertices = 64;
   int inner_iterations = 0;  ///< 0: 7 on triangles, 3 on tetrahedra, 6 on images
-  PatchLayout layout = PatchLayout::one_ring_strip;
+  PatchLayout layout = PatchLayout::cell_assembly;
   ElementStorage storage = ElementStorage::gray_code;
   int subdomains = 0;  ///< 0: chosen by the size of the mesh
   SubdomainBlocks subdomain_blocks = SubdomainBlocks::one;
   Partitioner partitioner = Partitioner::automatic;  ///< METIS where the build has it
+  BlockOrder block_order = BlockOrder::blocks;
+  BlockHalo block_halo = BlockHalo::banked;
 };
 
 /// How ranks go about a solve.

@@ -170,7 +170,7 @@ enum class BinKind {
 /// How particles are moved, and when some are added or removed.
 enum class ParticleScheme {
   ours,      ///< over-relaxed steps of an energy weighted with sizes, on lists of neighbours that are kept for a while
-  published  ///< as in paper 002: bins of 27 colours, whose neighbourhoods are copied together; on the CPU
+  published  ///< as in paper 002: bins of 27 colours, whose neighbourhoods are copied together
 };
 
 /// Whether particles are added and removed where there are too few or too many.

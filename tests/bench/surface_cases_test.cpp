@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iomanip>
 
 #include "bench/paper/tables.h"
 #include "isochron/surface/triangulate/delaunay.h"
@@ -120,6 +123,61 @@ TEST(SurfaceData, MissingFilesAreNamedAndBlobsStandIn) {
   ASSERT_EQ(report.result().notes.size(), 3U);
   EXPECT_THAT(report.result().notes[0], HasSubstr("vol/ct_122x101x112.nii.gz is not in the data folder"));
   EXPECT_THAT(report.result().notes[2], HasSubstr("vol/mr_head_160x232x160.nii.gz"));
+}
+
+/// A folder with particles of Table 1's first model, as a run with a GPU writes them.
+class StoredParticles : public SurfaceCases {
+ protected:
+  StoredParticles() { std::filesystem::create_directories(folder_); }
+  ~StoredParticles() override { std::filesystem::remove_all(folder_); }
+
+  void write(const std::vector<Vec3d>& positions) const {
+    std::ofstream file(folder_ / "002-table-1-1-blobs-ours.csv");
+    file << "x,y,z\n" << std::setprecision(9);
+    for (const Vec3d& p : positions) file << p.x << ',' << p.y << ',' << p.z << '\n';
+  }
+  [[nodiscard]] TableResult table() const {
+    BenchOptions options = quick();
+    options.columns = BenchColumns::gpu;
+    options.particles = folder_;
+    TableResult result;
+    options.take = [&](const TableResult& found) { result = found; };
+    const bool passed = table_002_1(options);
+    EXPECT_EQ(passed, result.sound());
+    return result;
+  }
+
+  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "isochron_stored_particles";
+};
+
+TEST_F(StoredParticles, AreMadeAMeshOfWhereThereIsCgal) {
+  write(result_.particles.positions);
+  const TableResult found = table();
+  EXPECT_TRUE(found.sound());
+  ASSERT_FALSE(found.entries.empty());
+  const Entry& first = found.entries.front();
+  EXPECT_THAT(first.remark.text, HasSubstr("from 002-table-1-1-blobs-ours.csv"));
+  ASSERT_TRUE(first.ours.has_value());
+  if (delaunay_available()) {
+    EXPECT_EQ(first.column, "GPU, mean radius ratio");
+    EXPECT_GT(*first.ours, 0.95);
+    EXPECT_EQ(found.entries.size(), 3U);
+  } else {
+    EXPECT_EQ(first.column, "GPU, particles");
+    EXPECT_EQ(*first.ours, static_cast<double>(result_.particles.positions.size()));
+    EXPECT_EQ(found.entries.size(), 1U);
+  }
+  EXPECT_THAT(found.notes, testing::Contains(HasSubstr("002-table-1-1-blobs-published.csv is not there")));
+}
+
+TEST_F(StoredParticles, OfAnotherSurfaceAreAFault) {
+  std::vector<Vec3d> positions = result_.particles.positions;
+  for (Vec3d& p : positions) p.x += 0.3;
+  write(positions);
+  const TableResult found = table();
+  EXPECT_FALSE(found.sound());
+  EXPECT_FALSE(found.entries.front().ours.has_value());
+  EXPECT_THAT(found.entries.front().remark.text, HasSubstr("particles off the surface"));
 }
 
 TEST(ParticleTables, QuickOnesPassTheirChecksSlow) {

@@ -209,6 +209,7 @@ class Solve(CliCase):
 
     GPU_SCHEMES = (("patch-fim", "--patch-size", "32", "--inner-iterations", "2", "--layout", "cell-assembly"),
                    ("active-list", "--storage", "products"), ("active-list", "--storage", "gray-code"),
+                   ("active-list", "--storage", "coordinates"),
                    ("domain-decomposition", "--subdomains", "5", "--subdomain-blocks", "several", "--partitioner", "curve"),
                    ("domain-decomposition", "--subdomain-blocks", "one", "--partitioner", "auto"))
 

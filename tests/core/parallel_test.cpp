@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -27,6 +28,32 @@ TEST(Parallel, ChunksAreContiguousAndCoverTheRange) {
     total += end - begin;
   });
   EXPECT_EQ(total, 50000U);
+}
+
+TEST(Parallel, TasksRunOnceAndTheFirstErrorIsRethrown) {
+  for (const int threads : {1, 2, 3}) {
+    std::vector<std::atomic<int>> runs(1000);
+    parallel_tasks(threads, runs.size(), [&](std::size_t i) { ++runs[i]; });
+    for (const auto& n : runs) ASSERT_EQ(n, 1);
+    parallel_tasks(threads, 0, [](std::size_t) { FAIL(); });
+    try {
+      parallel_tasks(threads, runs.size(), [](std::size_t i) {
+        if (i >= 400) throw std::runtime_error(std::to_string(i));
+      });
+      FAIL() << "no error";
+    } catch (const std::runtime_error& error) {
+      EXPECT_STREQ(error.what(), "400");
+    }
+  }
+}
+
+TEST(Parallel, FindsTheFirst) {
+  for (const int threads : {1, 2, 3}) {
+    EXPECT_EQ(parallel_find(threads, 100'000, [](std::size_t i) { return i % 30'000 == 29'999; }), 29'999U);
+    EXPECT_EQ(parallel_find(threads, 100'000, [](std::size_t i) { return i == 99'999; }), 99'999U);
+    EXPECT_EQ(parallel_find(threads, 100'000, [](std::size_t) { return false; }), 100'000U);
+    EXPECT_EQ(parallel_find(threads, 0, [](std::size_t) { return true; }), 0U);
+  }
 }
 
 TEST(Parallel, RegionRunsEachThreadOnce) {

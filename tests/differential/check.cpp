@@ -117,7 +117,8 @@ class Attempts {
   void add_mesh(int corners) {
     for (const Way& way : cpu_ways()) add(way);
     if (request_.devices != Devices::gpu) return;
-    for (const Way& way : ways_on(Where::cuda, corners, problem_.obtuse)) add(way);
+    for (const Way& way : ways_on(Where::cuda, corners, problem_.obtuse))
+      if (takes(way, problem_.metric)) add(way);
   }
   void add_image() {
     const bool adaptive = problem_.scheme == GridScheme::adaptive;

@@ -89,7 +89,7 @@ TEST(ReadingFiles, SayWhyTheyCannotBeOpened) {
     return reading_error(path);
   };
   EXPECT_THAT(error(off), HasSubstr("cannot be read (Too many open files); check the file and its permissions"));
-  EXPECT_THAT(error(obj), HasSubstr("cannot be opened (Too many open files); check its permissions"));
+  EXPECT_THAT(error(obj), HasSubstr("cannot be read (Too many open files); check the file and its permissions"));
   const auto write = [&] {
     const NoMoreFiles none;
     ByteWriter({folder.path() / "b.off", folder.path() / "b.off"});

@@ -247,6 +247,43 @@ TEST(GodunovUpdate, NoUpdateIsEarlierThanTheBound) {
     }
 }
 
+/// What the residual of the CPU and of the GPU compares times with.
+template <class T, int Dim>
+void expect_late_and_early_times_found() {
+  Random random(9);
+  for (const double ratio : {1.0, 3.0, 10.0})
+    for (int sample = 0; sample < 500; ++sample) {
+      SymTensor3d exact = rotated_tensor(random, ratio);
+      if (Dim == 2) exact.xz = exact.yz = 0;
+      const SymTensor3<T> d{static_cast<T>(exact.xx), static_cast<T>(exact.xy), static_cast<T>(exact.xz),
+                            static_cast<T>(exact.yy), static_cast<T>(exact.yz), static_cast<T>(exact.zz)};
+      const AxisTimes<double> times = random_times(random, Dim == 2);
+      AxisTimes<T> u{};
+      for (int k = 0; k < 3; ++k) {
+        u.back[k] = static_cast<T>(times.back[k]);
+        u.ahead[k] = static_cast<T>(times.ahead[k]);
+      }
+      const T latest = godunov_time(d, u);
+      ASSERT_EQ(nearest_godunov_time<Dim>(d, u, latest + 1), latest);
+      ASSERT_EQ(nearest_godunov_time<Dim>(d, u, std::numeric_limits<T>::infinity()), latest);
+      ASSERT_EQ(nearest_godunov_time<Dim>(d, u, latest), latest);
+      const T least = earliest_godunov_time(d, u);
+      const T lost = static_cast<T>(2 * lost_to_rounding<T, Dim>({d.xx, d.xy, d.xz, d.yy, d.yz, d.zz}));
+      const T early = T(0.8) * (least - lost);
+      const T wanted = nearest_godunov_time<Dim>(d, u, early);
+      ASSERT_GT(wanted, early) << ratio << " " << sample;
+      ASSERT_GE(wanted, least - lost);
+      ASSERT_LE(wanted, least);
+    }
+}
+
+TEST(GodunovUpdate, ResidualsFindLateAndEarlyTimes) {
+  expect_late_and_early_times_found<double, 3>();
+  expect_late_and_early_times_found<double, 2>();
+  expect_late_and_early_times_found<float, 3>();
+  expect_late_and_early_times_found<float, 2>();
+}
+
 TEST(LaxFriedrichsUpdate, LeavesAPlaneFrontAlone) {
   const SymTensor3d d{2, 0.5, 0.3, 1, -0.2, 1.5};
   Vec3d slope{0.4, -0.7, 0.2};

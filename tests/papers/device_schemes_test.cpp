@@ -9,7 +9,6 @@
 #include "isochron/device.h"
 #include "isochron/error.h"
 #include "isochron/generate.h"
-#include "isochron/papers/vertex_parts.h"
 #include "isochron/solver.h"
 #include "solve/samples.h"
 
@@ -22,8 +21,8 @@ struct Scheme {
   PaperOptions options;
 };
 
-Scheme active_list(ElementStorage storage) {
-  Scheme scheme{storage == ElementStorage::products ? "products" : "gray code", Method::active_list, {}};
+Scheme active_list(ElementStorage storage, std::string name) {
+  Scheme scheme{std::move(name), Method::active_list, {}};
   scheme.options.storage = storage;
   return scheme;
 }
@@ -36,11 +35,13 @@ Scheme decomposed(int subdomains, SubdomainBlocks blocks) {
   return scheme;
 }
 
-/// All that run on the mesh.
+/// All that run on the mesh. Virtual elements have no coordinates.
 template <int Corners>
-std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh) {
-  std::vector<Scheme> all{active_list(ElementStorage::gray_code)};
-  if (Corners == 4) all.push_back(active_list(ElementStorage::products));
+std::vector<Scheme> schemes(const SimplexMesh<Corners>& mesh, ObtuseSplit obtuse = ObtuseSplit::automatic) {
+  std::vector<Scheme> all{active_list(ElementStorage::gray_code, "gray code")};
+  if (Corners == 4) all.push_back(active_list(ElementStorage::products, "products"));
+  if (Corners == 4 && obtuse != ObtuseSplit::split)
+    all.push_back(active_list(ElementStorage::coordinates, "coordinates"));
   const int more_than_vertices = static_cast<int>(mesh.vertex_count()) + 5;
   for (const SubdomainBlocks blocks : {SubdomainBlocks::one, SubdomainBlocks::several})
     for (const int subdomains : {0, 1, 7, 64, more_than_vertices}) all.push_back(decomposed(subdomains, blocks));
@@ -78,7 +79,7 @@ void expect_same(const SimplexMesh<Corners>& mesh, const Metric& metric, const S
   strict.obtuse = obtuse;
   const Arrival reference = solve(mesh, metric, sources, strict);
   const double hops = 3.0 * std::pow(static_cast<double>(mesh.vertex_count()), 1.0 / (Corners - 1));
-  for (const Scheme& scheme : schemes(mesh))
+  for (const Scheme& scheme : schemes(mesh, obtuse))
     for (const Precision precision : {Precision::single_, Precision::double_}) {
       SCOPED_TRACE(scheme.name + (precision == Precision::single_ ? ", single" : ", double"));
       SolveOptions options = options_of(scheme, precision);
@@ -163,6 +164,24 @@ TEST_F(DeviceSchemes, TakeAVertexOfTenThousandElements) {
   expect_same(test::disc_of_slivers(count), Metric(), rim);
 }
 
+TEST_F(DeviceSchemes, SubdomainsMayBeLargerThanSharedMemory) {
+  const TetMesh mesh = generate_cube({.nx = 34, .ny = 34, .nz = 34, .extent = {33, 33, 33}, .jitter = 0.2});
+  const Metric metric = Metric::constant(SymTensor3d::diagonal(1, 4, 9));
+  SolveOptions strict;
+  strict.tolerance = 1e-12;
+  strict.backend = Backend::serial;
+  const Arrival reference = solve(mesh, metric, two_sources(0, 20000), strict);
+  for (const int subdomains : {1, 2, 3})
+    for (const Precision precision : {Precision::single_, Precision::double_}) {
+      SCOPED_TRACE(subdomains);
+      const SolveOptions options = options_of(decomposed(subdomains, SubdomainBlocks::one), precision);
+      const Arrival arrival = solve(mesh, metric, two_sources(0, 20000), options);
+      expect_work(arrival, Method::domain_decomposition);
+      for (std::size_t v = 0; v < mesh.vertex_count(); ++v)
+        ASSERT_NEAR(arrival.times[v], reference.times[v], precision == Precision::single_ ? 2e-3 : 1e-4) << v;
+    }
+}
+
 TEST_F(DeviceSchemes, SolveAgainWithOtherSources) {
   const TetMesh mesh = generate_cube({.nx = 8, .ny = 8, .nz = 8, .extent = {7, 7, 7}, .jitter = 0.2});
   const Metric metric;
@@ -188,30 +207,15 @@ TEST_F(DeviceSchemes, AreCancelled) {
 
 TEST_F(DeviceSchemes, RefuseWhatCannotBe) {
   const TriangleMesh mesh = generate_square({.n = 5});
-  const SolveOptions products = options_of(active_list(ElementStorage::products), Precision::single_);
-  EXPECT_THROW(solve(mesh, Metric(), one_source(0), products), UsageError);
+  for (const ElementStorage storage : {ElementStorage::products, ElementStorage::coordinates})
+    EXPECT_THROW(solve(mesh, Metric(), one_source(0), options_of(active_list(storage, ""), Precision::single_)),
+                 UsageError);
+  SolveOptions split = options_of(active_list(ElementStorage::coordinates, ""), Precision::single_);
+  split.obtuse = ObtuseSplit::split;
+  const TetMesh obtuse = generate_cube({.nx = 5, .ny = 5, .nz = 5, .extent = {4, 4, 4}, .jitter = 0.3});
+  EXPECT_THROW(solve(obtuse, Metric(), one_source(0), split), UsageError);
   const SolveOptions negative = options_of(decomposed(-1, SubdomainBlocks::one), Precision::single_);
   EXPECT_THROW(solve(mesh, Metric(), one_source(0), negative), UsageError);
-}
-
-TEST(Subdomains, HaveEveryVertexOnce) {
-  const TetMesh mesh = generate_cube({.nx = 12, .ny = 12, .nz = 12, .extent = {11, 11, 11}});
-  auto problem = prepare_topology<float, 4>(mesh, KeepOrder::no, 1);
-  for (const int wanted : {0, 1, 7, 64, 5000}) {
-    const Subdomains subdomains = make_subdomains(problem, mesh, wanted, Partitioner::automatic);
-    const std::size_t expected = wanted == 0 ? 1 : std::min<std::size_t>(wanted, mesh.vertex_count());
-    EXPECT_EQ(subdomains.count(), expected);
-    std::vector<int> seen(mesh.vertex_count(), 0);
-    for (std::uint32_t d = 0; d < subdomains.count(); ++d) {
-      EXPECT_LT(subdomains.begin[d], subdomains.begin[d + 1]);
-      for (std::uint32_t i = subdomains.begin[d]; i < subdomains.begin[d + 1]; ++i) {
-        EXPECT_EQ(subdomains.part_of[subdomains.member[i]], d);
-        ++seen[subdomains.member[i]];
-      }
-    }
-    for (const int times : seen) ASSERT_EQ(times, 1);
-  }
-  EXPECT_THROW(make_subdomains(problem, mesh, -3, Partitioner::automatic), UsageError);
 }
 
 }  // namespace TEST_FILE

@@ -3,11 +3,13 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "isochron/core/random.h"
+#include "isochron/papers/methods.h"
 #include "isochron/solver.h"
 #include "solve/grid_samples.h"
 #include "support/device_case.h"
@@ -367,6 +369,24 @@ TEST_F(DeviceGrid, SecondOrder) {
   }
 }
 
+/// The blocks' values in memory, and their neighbours in shared memory.
+struct BlockPlaces {
+  BlockOrder order;
+  BlockHalo halo;
+};
+constexpr BlockPlaces all_block_places[] = {{BlockOrder::blocks, BlockHalo::banked},
+                                            {BlockOrder::blocks, BlockHalo::plain},
+                                            {BlockOrder::rows, BlockHalo::banked},
+                                            {BlockOrder::rows, BlockHalo::plain}};
+
+SolveOptions block_options(Precision precision, const BlockPlaces& places) {
+  SolveOptions options = device_options(precision);
+  options.scheme = GridScheme::godunov;
+  options.paper.block_order = places.order;
+  options.paper.block_halo = places.halo;
+  return options;
+}
+
 /// Paper 004's blocks against its list on the CPU, which has the same update.
 void expect_blocks(const GridCase& problem, double near, const Ways& ways = {}) {
   SolveOptions host = plain_options(Backend::serial);
@@ -374,20 +394,22 @@ void expect_blocks(const GridCase& problem, double near, const Ways& ways = {}) 
   const Arrival expected = Solver(problem.domain(), host).solve(problem.sources);
   ASSERT_TRUE(expected.converged);
   for (const Precision precision : ways.precisions)
-    for (const int iterations : ways.iterations) {
-      SolveOptions options = device_options(precision);
-      options.scheme = GridScheme::godunov;
-      options.paper.inner_iterations = iterations;
-      Solver solver(problem.domain(), options);
-      const Arrival arrival = solver.solve(problem.sources);
-      EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
-      EXPECT_EQ(arrival.method, Method::patch_fim);
-      expect_near(arrival, expected, near);
-      Arrival wrong = arrival;
-      for (double& time : wrong.times) time += 1;
-      EXPECT_FALSE(solver.residual(wrong, problem.sources).passed());
-      EXPECT_TRUE(solver.residual(arrival, problem.sources).passed());
-    }
+    for (const int iterations : ways.iterations)
+      for (const BlockPlaces& places : all_block_places) {
+        SCOPED_TRACE(std::string(places.order == BlockOrder::rows ? "rows" : "packed") +
+                     (places.halo == BlockHalo::plain ? ", plain" : ", banked"));
+        SolveOptions options = block_options(precision, places);
+        options.paper.inner_iterations = iterations;
+        Solver solver(problem.domain(), options);
+        const Arrival arrival = solver.solve(problem.sources);
+        EXPECT_TRUE(arrival.converged) << arrival.residual->worst;
+        EXPECT_EQ(arrival.method, Method::patch_fim);
+        expect_near(arrival, expected, near);
+        Arrival wrong = arrival;
+        for (double& time : wrong.times) time += 1;
+        EXPECT_FALSE(solver.residual(wrong, problem.sources).passed());
+        EXPECT_TRUE(solver.residual(arrival, problem.sources).passed());
+      }
 }
 
 TEST_F(DeviceGrid, BlocksOfPaper004) {
@@ -398,6 +420,66 @@ TEST_F(DeviceGrid, BlocksOfPaper004) {
   expect_blocks({flat, helix_metric(flat, 2), centre_source(flat)}, 1e-3);
   const std::vector<std::uint8_t> mask = sheet_mask(grid);
   expect_blocks({grid, helix_metric(grid, 1.5), voxel_source(first_allowed(mask)), mask}, 1e-3);
+}
+
+TEST_F(DeviceGrid, PlantedTimesFailTheCheckOfBlocks) {
+  for (const Precision precision : {Precision::single_, Precision::double_})
+    for (const BlockPlaces& places : {all_block_places[0], all_block_places[3]}) {
+      const SolveOptions options = block_options(precision, places);
+      for (const double ratio : {1.0, 2.0, 5.0})
+        expect_planted_times_are_found(cube_grid(9), ratio, {1, 0.5, 0.3}, options);
+      for (const double ratio : {1.0, 2.0, 10.0})
+        expect_planted_times_are_found(flat_grid(17), ratio, {1, 0.5, 0}, options);
+    }
+}
+
+/// A few rounds are too few; without a limit the same solver comes to its end. `place` is of the seed, in the list.
+template <class T>
+void expect_to_give_up(cuda::DeviceGrid<T>& device, const GridCells& cells, std::size_t place) {
+  StartSeeds start;
+  const bool listed = device.numbers() == cuda::CellNumbers::list;
+  start.seeds.push_back({GlobalVertexId(listed ? place : cells.list[place]), 0});
+  for (const std::uint32_t limit : {2U, 0U}) {
+    device.limit_rounds(limit);
+    double seconds = 0;
+    const Counters counters = device.solve({&start, 1}, static_cast<T>(1e-5), 0, seconds);
+    EXPECT_EQ(device.converged(), limit == 0);
+    EXPECT_TRUE(limit == 0 ? counters.rounds > 2 : counters.rounds == limit) << counters.rounds;
+  }
+}
+
+/// Stencils along the axes and other ones, the same everywhere or not, and numbers of both kinds.
+template <class T>
+void expect_schedules_to_give_up(const ImageGrid& grid, const std::vector<std::uint8_t>& mask) {
+  const GridCells cells = make_cells(grid, mask);
+  const std::size_t place = cells.list.size() / 2;
+  for (const Metric& metric : {Metric::isotropic(1), Metric::constant(fiber_metric(3, {1, 0.5, grid.flat() ? 0 : 0.3})),
+                               helix_metric(grid, 3)}) {
+    const auto stencils = make_stencils<T>({grid, metric}, cells, 1);
+    for (const int order : {1, 2})
+      std::visit(
+          [&](const auto& problem) { expect_to_give_up(*cuda::make_device_grid(problem, order, 1), cells, place); },
+          stencils);
+    const auto tensors = make_tensors<T>({grid, metric}, cells, 1);
+    for (const BlockPlaces& places : all_block_places)
+      std::visit(
+          [&](const auto& problem) {
+            const SolveOptions options = block_options(Precision::automatic, places);
+            expect_to_give_up(*cuda::make_block_fim(problem, options.paper), cells, place);
+          },
+          tensors);
+  }
+}
+
+TEST_F(DeviceGrid, EndsWhenItTakesTooManyRounds) {
+  for (const ImageGrid& grid : {cube_grid(17), flat_grid(41)}) {
+    std::vector<std::uint8_t> strips(grid.voxel_count(), 0);  // most of the box is left out
+    for (std::size_t v = 0; v < strips.size(); ++v) strips[v] = grid.index(VertexId(v))[1] % 8 < 3 ? 1 : 0;
+    for (const std::vector<std::uint8_t>& mask : {std::vector<std::uint8_t>(), strips}) {
+      expect_schedules_to_give_up<float>(grid, mask);
+      expect_schedules_to_give_up<double>(grid, mask);
+    }
+  }
 }
 
 TEST_F(DeviceSmallGrid, OneBlockAndTwo) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "isochron/solver.h"
@@ -110,6 +111,32 @@ inline Arrival solved(const ImageGrid& grid, const Metric& metric, const Sources
   EXPECT_TRUE(arrival.residual && arrival.residual->passed())
       << (arrival.residual ? arrival.residual->worst : -1) << " at voxel " << arrival.residual->worst_vertex.value;
   return arrival;
+}
+
+/// Every 23rd cell and the last are made earlier or later, one at a time, and the residual has to say so.
+inline void expect_planted_times_are_found(const ImageGrid& grid, double ratio, const Vec3d& fiber,
+                                           SolveOptions options) {
+  options.source_init = SourceInit::plain;  // cells of a ball may be earlier than their neighbours say
+  SCOPED_TRACE(fmt::format("{} {}, {}:1", name_of(options.scheme), name_of(options.method), ratio));
+  const Metric metric = Metric::constant(fiber_metric(ratio, fiber));
+  const Sources sources = centre_source(grid);
+  Solver solver({grid, metric, {}}, options);
+  Arrival arrival = solver.solve(sources);
+  ASSERT_TRUE(solver.residual(arrival, sources).passed()) << solver.residual(arrival, sources).worst;
+  std::vector<std::size_t> cells;
+  for (std::size_t v = 0; v < grid.voxel_count(); v += 23) cells.push_back(v);
+  cells.push_back(grid.voxel_count() - 1);
+  for (const std::size_t v : cells) {
+    const double right = arrival.times[v];
+    if (right == 0) continue;
+    for (const double share : {0.8, 1.2}) {
+      arrival.times[v] = share * right;
+      EXPECT_FALSE(solver.residual(arrival, sources).passed()) << v << " at " << share;
+    }
+    arrival.times[v] = right;
+  }
+  for (double& time : arrival.times) time *= 0.8;
+  EXPECT_FALSE(solver.residual(arrival, sources).passed()) << "all of them early";
 }
 
 }  // namespace isochron::test

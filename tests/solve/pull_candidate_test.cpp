@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "isochron/core/random.h"
 #include "isochron/generate.h"
 #include "isochron/papers/neighbors.h"
+#include "isochron/solve/simplex/coordinates.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/pull_lists.h"
 #include "isochron/solve/simplex/relax.h"
@@ -112,6 +114,34 @@ TEST(PullCandidate, IsTheRelaxersOnTetrahedra) {
 TEST(PullCandidate, IsTheRelaxersOnTriangles) {
   const TriangleMesh mesh = generate_square({.n = 15, .extent = 14, .jitter = 0.3});
   expect_right_lists(mesh, Metric::constant(SymTensor3d::diagonal(1, 9, 1)));
+}
+
+template <class T>
+void expect_coordinates_give_the_same(const TetMesh& mesh, const Metric& metric, double tolerance) {
+  const auto problem = prepare<T>(mesh, metric, Virtual::no);
+  const CoordinateStorage<T> storage = coordinates_of(problem, mesh, metric);
+  std::vector<T> times = random_times<T>(problem.vertex_count);
+  const PlainTimes<T> access{times.data()};
+  for (std::size_t e = 0; e < problem.elements.size(); ++e)
+    for (int k = 0; k < 4; ++k) {
+      const T expected = candidate(problem.elements[e], k, access);
+      const T found = candidate(storage.records[e], storage.points.data(), k, access);
+      if (std::isinf(expected)) {
+        ASSERT_TRUE(std::isinf(found));
+      } else {
+        ASSERT_NEAR(found, expected, tolerance) << e << " at corner " << k;
+      }
+    }
+}
+
+TEST(PullCandidate, FormsLengthsFromCoordinates) {
+  const TetMesh mesh = generate_cube({.nx = 7, .ny = 7, .nz = 7, .extent = {6, 6, 6}, .jitter = 0.3});
+  FiberMetric fibers;
+  fibers.fiber = random_fibers(mesh, 3);
+  fibers.velocities = {{3, 1, 1}};
+  const Metric metric(std::move(fibers));
+  expect_coordinates_give_the_same<double>(mesh, metric, 1e-12);
+  expect_coordinates_give_the_same<float>(mesh, metric, 1e-4);
 }
 
 }  // namespace TEST_FILE

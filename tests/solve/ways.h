@@ -44,6 +44,7 @@ inline std::vector<Way> device_ways(int corners) {
   };
   add({.method = Method::push}, "");
   Way patch{.method = Method::patch_fim};
+  patch.paper.layout = PatchLayout::one_ring_strip;
   add(patch, "one-ring-strip");
   patch.paper.layout = PatchLayout::cell_assembly;
   add(patch, "cell-assembly");
@@ -65,6 +66,11 @@ inline std::vector<Way> ways_on(Where where, int corners, ObtuseSplit obtuse = O
   if (corners == 4 && obtuse == ObtuseSplit::split)
     std::erase_if(ways, [](const Way& way) { return way.method == Method::push; });
   return ways;
+}
+
+/// Whether a way takes a metric: one-ring strips are for isotropic ones.
+inline bool takes(const Way& way, const Metric& metric) {
+  return way.method != Method::patch_fim || way.paper.layout != PatchLayout::one_ring_strip || metric.isotropic();
 }
 
 inline SolveOptions options_for(const Way& way) {

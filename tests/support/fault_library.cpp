@@ -171,6 +171,9 @@ std::FILE* fopen64(const char* path, const char* how) {
 ssize_t read(int file, void* to, std::size_t bytes) {
   return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t)>("read")(file, to, bytes);
 }
+ssize_t pread(int file, void* to, std::size_t bytes, off_t place) {
+  return fails("read") ? -1 : next<ssize_t(int, void*, std::size_t, off_t)>("pread")(file, to, bytes, place);
+}
 ssize_t write(int file, const void* from, std::size_t bytes) {
   return fails("write") ? -1 : next<ssize_t(int, const void*, std::size_t)>("write")(file, from, bytes);
 }

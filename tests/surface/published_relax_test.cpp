@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "isochron/core/random.h"
@@ -13,6 +12,7 @@
 #include "isochron/surface/particles/published_step.h"
 #include "isochron/surface/particles/relax.h"
 #include "particle_shapes.h"
+#include "support/device_case.h"
 
 namespace isochron {
 namespace TEST_FILE {
@@ -59,6 +59,36 @@ TEST(Published, DensityChangesBeyondTheLimitsAndTheLikelierTheFartherBeyond) {
   EXPECT_EQ(published_change(0.5 * ideal, 0.7, no_split), 0);
   EXPECT_EQ(published_change(2.7 * ideal, 0.51, rules), -1);
   EXPECT_EQ(published_change(2.7 * ideal, 0.49, rules), 0);
+}
+
+TEST(Published, AParticleIsAddedOnTheSurfaceAnEdgeAwayWithItsOwnSize) {
+  const Shape shape = make_ball(1.2, 0.6);
+  const SurfaceFields<double> fields{shape.distance.view(), shape.sizes.view()};
+  const double flatness = PublishedRules<double>{}.flatness;
+  PublishedControl<double> control = published_control(published(), flatness, 3);
+  std::size_t removed = 0, added = 0;
+  const std::vector<Particle<double>> particles = place_seeds(fields, shape.seeds, 1);
+  for (std::size_t i = 0; i < particles.size(); ++i) {
+    const Particle<double>& here = particles[i];
+    const auto fate_at = [&](double energy) { return published_fate(here, energy, i, fields, control); };
+    const PublishedFate<double> ideal = fate_at(published_ideal_energy), alone = fate_at(0);
+    EXPECT_TRUE(ideal.stays && !ideal.splits && alone.stays);
+    const PublishedFate<double> crowded = fate_at(4 * published_ideal_energy);
+    EXPECT_FALSE(crowded.splits);
+    removed += !crowded.stays;
+    if (!alone.splits) continue;
+    ++added;
+    const Particle<double>& newcomer = alone.newcomer;
+    EXPECT_NEAR(fields.distance.value(newcomer.position), 0, flatness * here.size);
+    EXPECT_NEAR(norm(newcomer.position - here.position), here.size, 0.1 * here.size);
+    EXPECT_EQ(newcomer.size, fields.sizes.size(newcomer.position));
+    EXPECT_EQ(newcomer.lambda, here.lambda);
+  }
+  // The chance of 4 times the ideal energy times a number of [0, 1) to be above 1.35.
+  EXPECT_NEAR(static_cast<double>(removed) / static_cast<double>(particles.size()), 1 - 1.35 / 4, 0.05);
+  EXPECT_GT(static_cast<double>(added), 0.99 * static_cast<double>(particles.size()));
+  control.density.may_split = false;
+  EXPECT_FALSE(published_fate(particles[0], 0.0, 0, fields, control).splits);
 }
 
 // Particles strewn in a box, sorted into bins of one width.
@@ -219,17 +249,11 @@ TEST(Published, OneParticleAndTwoInOnePlace) {
   EXPECT_GE(relaxed(shape).positions.size(), 1U);
 }
 
-TEST(Published, IsRefusedOnTheGpu) {
-  const Shape shape = make_ball(3);
+TEST(Published, WithoutAGpuThatIsSaid) {
+  if (test::no_device().empty()) GTEST_SKIP() << "there is a GPU";
   ParticleOptions options = published();
   options.backend = Backend::cuda;
-  try {
-    relaxed(shape, options);
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "the published scheme of particles is not available on the GPU yet; use scheme ours, or backend threads");
-  }
+  EXPECT_THROW(relaxed(make_ball(3), options), DeviceError);
 }
 
 }  // namespace TEST_FILE

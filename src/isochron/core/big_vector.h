@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -13,10 +14,29 @@
 
 namespace isochron {
 
+inline constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+/// Asks for huge pages in a block of memory. It is only advice: without them the memory is as good as any.
+inline void advise_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  if (bytes < 2 * huge_page) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (address + huge_page - 1) / huge_page * huge_page;
+  madvise(reinterpret_cast<void*>(first), address + bytes - first, MADV_HUGEPAGE);
+#endif
+}
+
+/// Reserves room for values that are written soon; huge pages make the first writing of large vectors cheaper.
+template <class T>
+void make_room(std::vector<T>& values, std::size_t count) {
+  if (count <= values.capacity()) return;
+  values.reserve(count);
+  advise_huge_pages(values.data(), count * sizeof(T));
+}
+
 template <class T>
 struct HugePageAllocator {
   using value_type = T;
-  static constexpr std::size_t huge_page = std::size_t{2} << 20;
   static constexpr std::size_t worth_it = 2 * huge_page;
 
   HugePageAllocator() = default;
@@ -28,9 +48,7 @@ struct HugePageAllocator {
     if (bytes < worth_it) return static_cast<T*>(::operator new(bytes));
     void* memory = std::aligned_alloc(huge_page, (bytes + huge_page - 1) / huge_page * huge_page);
     if (memory == nullptr) throw std::bad_alloc();
-#if defined(__linux__) && defined(MADV_HUGEPAGE)
-    madvise(memory, bytes, MADV_HUGEPAGE);  // only advice: without it the array is as good as any
-#endif
+    advise_huge_pages(memory, bytes);
     return static_cast<T*>(memory);
   }
   void deallocate(T* memory, std::size_t count) {

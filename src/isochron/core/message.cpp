@@ -9,7 +9,7 @@
 namespace isochron {
 namespace {
 
-constexpr std::array<std::pair<Option, std::string_view>, 26> option_names{
+constexpr std::array<std::pair<Option, std::string_view>, 27> option_names{
     {{Option::source, "sources"},
      {Option::method, "method"},
      {Option::backend, "backend"},
@@ -22,6 +22,7 @@ constexpr std::array<std::pair<Option, std::string_view>, 26> option_names{
      {Option::split_obtuse, "obtuse"},
      {Option::unordered, "unordered"},
      {Option::storage, "storage"},
+     {Option::layout, "layout"},
      {Option::partitioner, "partitioner"},
      {Option::mask, "mask"},
      {Option::mask_array, "mask_array"},

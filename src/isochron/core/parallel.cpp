@@ -1,6 +1,7 @@
 #include "isochron/core/parallel.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 
 #if defined(_OPENMP)
@@ -16,6 +17,17 @@ int hardware_threads() {
   return 1;
 #endif
 }
+
+namespace {
+std::atomic<int> most_usual_threads{0};
+}
+
+int usual_threads() {
+  const int most = most_usual_threads;
+  return most > 0 ? most : hardware_threads();
+}
+
+void limit_usual_threads(int threads) { most_usual_threads = threads; }
 
 void run_region([[maybe_unused]] int threads, void (*call)(const void* body, int thread, int threads),
                 const void* body) {

@@ -5,7 +5,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <type_traits>
 
@@ -55,6 +57,11 @@ class SpinBarrier {
 /// Cores this process may use.
 int hardware_threads();
 
+/// How many threads work gets that nobody gave a number of threads (reading, writing, making metrics): those of the
+/// machine, unless they are limited, for the whole process. 0: no limit.
+int usual_threads();
+void limit_usual_threads(int threads);
+
 /// Calls `call(body, thread, threads)` once on each of `threads` threads and waits; the first exception is rethrown
 /// here. A function of its own, so that the body of a region is compiled once and not also for one thread.
 void run_region(int threads, void (*call)(const void* body, int thread, int threads), const void* body);
@@ -87,6 +94,44 @@ void parallel_chunks(int threads, std::size_t count, Body&& body) {
   constexpr std::size_t worth_a_thread = 4096;
   threads = static_cast<int>(std::min<std::size_t>(threads, 1 + count / worth_a_thread));
   parallel_region(threads, [&](int thread, int team) { body(count * thread / team, count * (thread + 1) / team); });
+}
+
+/// Calls `body(i)` for every i in [0, count), each time the next one for the thread that is free. The exception of the
+/// smallest i is rethrown; what comes after it may be left out.
+template <class Body>
+void parallel_tasks(int threads, std::size_t count, Body&& body) {
+  std::atomic<std::size_t> next{0}, failed{count};
+  std::exception_ptr error;
+  std::mutex mutex;
+  threads = static_cast<int>(std::min<std::size_t>(threads, count));
+  parallel_region(threads, [&](int, int) {
+    for (std::size_t i = next++; i < failed; i = next++) {
+      try {
+        body(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (i > failed) continue;
+        failed = i;
+        error = std::current_exception();
+      }
+    }
+  });
+  if (error) std::rethrow_exception(error);
+}
+
+/// The smallest i in [0, count) for which `is(i)` is true; `count` when there is none.
+template <class Is>
+std::size_t parallel_find(int threads, std::size_t count, Is&& is) {
+  std::atomic<std::size_t> found{count};
+  parallel_chunks(threads, count, [&](std::size_t begin, std::size_t end) {
+    std::size_t i = begin;
+    while (i < end && !is(i)) ++i;
+    if (i == end) return;
+    std::size_t smallest = found;
+    while (i < smallest && !found.compare_exchange_weak(smallest, i)) {
+    }
+  });
+  return found;
 }
 
 /// Calls `body(i)` for every i in [0, count).

@@ -1,16 +1,23 @@
 #include "isochron/io/bytes.h"
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "isochron/core/big_vector.h"
+#include "isochron/core/parallel_in_order.h"
 
 namespace isochron {
 namespace {
 
-/// Readers are many and take no options; each reads on the thread that asked.
+/// Readers are many and take no options; each counts for the thread that asked.
 thread_local UnpackLimit* current = nullptr;
 
 constexpr std::array<std::int8_t, 256> base64_values() {
@@ -26,11 +33,136 @@ constexpr std::array<std::int8_t, 256> base64_values() {
   bad_file(path, "cannot be read ({}); check the file and its permissions", why);
 }
 
+constexpr std::string_view packed_too_short = "the compressed data is too short for what the file announces";
+
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t zlib_bytes = std::size_t{1} << 17;  // its own buffer
 constexpr std::size_t longest_word = std::size_t{1} << 28;
+constexpr std::size_t task_bytes = std::size_t{1} << 18;  // of one thread at a time: in its cache
+constexpr std::size_t worth_threads = 8 * task_bytes;
+
+/// Repeats a call of the system that a signal interrupted.
+template <class Call>
+auto uninterrupted(Call&& call) {
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+/// Reads so many bytes from a place of a file. Returns how many there are, less only at its end, or −1.
+ssize_t read_at_place(int file, char* to, std::size_t bytes, std::uint64_t place) {
+  std::size_t got = 0;
+  while (got < bytes) {
+    const std::size_t part = std::min<std::size_t>(bytes - got, 1 << 30);
+    const auto now = uninterrupted([&] { return ::pread(file, to + got, part, static_cast<off_t>(place + got)); });
+    if (now < 0) return -1;
+    if (now == 0) break;
+    got += static_cast<std::size_t>(now);
+  }
+  return static_cast<ssize_t>(got);
+}
+
+/// Calls `body(first, count)` for stretches of so many items at once, on several threads where it is worth it.
+template <class Body>
+void for_stretches(std::size_t items, std::size_t item_bytes, Body&& body) {
+  const std::size_t stretch = std::max<std::size_t>(1, task_bytes / item_bytes);
+  const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
+  parallel_tasks(threads, (items + stretch - 1) / stretch, [&](std::size_t task) {
+    const std::size_t first = task * stretch;
+    body(first, std::min(stretch, items - first));
+  });
+}
+
+struct OpenFile {
+  Descriptor descriptor;
+  std::uint64_t bytes = 0;
+  bool plain = false;  ///< a regular file that is not packed
+};
+
+/// Opens a file to be read and looks at its first two bytes, which tell gzip.
+OpenFile open_to_read(const std::filesystem::path& path) {
+  OpenFile file{Descriptor(uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC); }))};
+  if (!file.descriptor.is_open()) unreadable(path, std::strerror(errno));
+  struct stat found {};
+  if (::fstat(file.descriptor.number(), &found) != 0) unreadable(path, std::strerror(errno));
+  if (!S_ISREG(found.st_mode)) return file;
+  file.bytes = static_cast<std::uint64_t>(found.st_size);
+  std::array<char, 2> magic{};
+  if (read_at_place(file.descriptor.number(), magic.data(), magic.size(), 0) < 0)
+    unreadable(path, std::strerror(errno));
+  file.plain = magic != std::array{'\x1f', '\x8b'};
+  return file;
+}
+
+/// zlib's view of an open file, which it closes.
+gzFile_s* unpacking(OpenFile& file, const std::filesystem::path& path) {
+  const int copy = ::dup(file.descriptor.number());  // zlib must not close what somebody else does too
+  gzFile_s* const result = copy < 0 ? nullptr : gzdopen(copy, "rb");
+  if (result == nullptr) {
+    const int code = errno;
+    if (copy >= 0) ::close(copy);
+    unreadable(path, std::strerror(code));
+  }
+  static_cast<void>(file.descriptor.close());
+  return result;
+}
+
+void unpack(std::string_view packed, std::span<char> result, const std::filesystem::path& path) {
+  z_stream stream{};
+  constexpr int zlib_or_gzip = 15 + 32;
+  if (inflateInit2(&stream, zlib_or_gzip) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, inflateEnd);
+  std::size_t taken = 0, made = 0;
+  while (made < result.size()) {  // zlib counts in 32 bits
+    const auto piece = [](std::size_t left) { return static_cast<uInt>(std::min<std::size_t>(left, 1U << 30U)); };
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
+    stream.avail_in = piece(packed.size() - taken);
+    stream.next_out = reinterpret_cast<Bytef*>(result.data() + made);
+    stream.avail_out = piece(result.size() - made);
+    const uInt room = stream.avail_out, input = stream.avail_in;
+    const int code = inflate(&stream, Z_NO_FLUSH);
+    taken += input - stream.avail_in;
+    made += room - stream.avail_out;
+    if (code == Z_STREAM_END || code == Z_BUF_ERROR) break;  // nothing more to be had
+    if (code != Z_OK) damaged_file(path, "the compressed data is damaged");
+  }
+  if (made < result.size()) damaged_file(path, "{}", packed_too_short);
+}
+
+/// Bytes to be written.
+struct Bytes {
+  std::unique_ptr<char[]> data;
+  std::size_t size = 0;
+
+  Bytes() = default;
+  explicit Bytes(std::size_t count) : data(new char[count]), size(count) {}
+  [[nodiscard]] std::string_view text() const { return {data.get(), size}; }
+};
+
+/// A whole member of a gzip file. Throws bad_alloc.
+Bytes gzip_member(std::string_view bytes) {
+  z_stream stream{};
+  constexpr int gzip = 15 + 16, usual_memory = 8;
+  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip, usual_memory, Z_DEFAULT_STRATEGY) != Z_OK)
+    throw std::bad_alloc();
+  const std::unique_ptr<z_stream, decltype(&deflateEnd)> end(&stream, deflateEnd);
+  Bytes result(deflateBound(&stream, bytes.size()));
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(result.data.get());
+  stream.avail_out = static_cast<uInt>(result.size);
+  if (deflate(&stream, Z_FINISH) != Z_STREAM_END) throw std::bad_alloc();  // the bound is too small: never
+  result.size -= stream.avail_out;
+  return result;
+}
 
 }  // namespace
+
+int Descriptor::close() {
+  const int number = std::exchange(number_, -1);
+  return number < 0 || ::close(number) == 0 ? 0 : errno;
+}
 
 UnpackLimit::UnpackLimit(std::uint64_t max_bytes) : max_(max_bytes), left_(max_bytes), outer_(current) {
   current = this;
@@ -55,29 +187,23 @@ void UnpackLimit::take(std::uint64_t bytes, const std::filesystem::path& path) {
 }
 
 std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path) {
-  constexpr std::string_view too_short = "the compressed data is too short for what the file announces";
-  if (expected / max_deflate_gain > packed.size()) damaged_file(path, "{}", too_short);
-  UnpackLimit::take(expected, path);
-  z_stream stream{};
-  constexpr int zlib_or_gzip = 15 + 32;
-  if (inflateInit2(&stream, zlib_or_gzip) != Z_OK) throw std::bad_alloc();
-  const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, inflateEnd);
-  std::string result(expected, '\0');
-  std::size_t taken = 0, made = 0;
-  while (made < expected) {  // zlib counts in 32 bits
-    const auto piece = [](std::size_t left) { return static_cast<uInt>(std::min<std::size_t>(left, 1U << 30U)); };
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
-    stream.avail_in = piece(packed.size() - taken);
-    stream.next_out = reinterpret_cast<Bytef*>(result.data() + made);
-    stream.avail_out = piece(expected - made);
-    const uInt room = stream.avail_out, input = stream.avail_in;
-    const int code = inflate(&stream, Z_NO_FLUSH);
-    taken += input - stream.avail_in;
-    made += room - stream.avail_out;
-    if (code == Z_STREAM_END || code == Z_BUF_ERROR) break;  // nothing more to be had
-    if (code != Z_OK) damaged_file(path, "the compressed data is damaged");
+  const PackedBlock block{packed, expected};
+  return unpacked(std::span(&block, 1), path);
+}
+
+std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem::path& path) {
+  std::vector<std::size_t> begin;
+  std::size_t bytes = 0;
+  for (const PackedBlock& block : blocks) {
+    if (block.bytes / max_deflate_gain > block.packed.size()) damaged_file(path, "{}", packed_too_short);
+    begin.push_back(bytes);
+    bytes += block.bytes;
   }
-  if (made < expected) damaged_file(path, "{}", too_short);
+  UnpackLimit::take(bytes, path);
+  std::string result(bytes, '\0');
+  parallel_tasks(bytes < worth_threads ? 1 : usual_threads(), blocks.size(), [&](std::size_t i) {
+    unpack(blocks[i].packed, std::span(result).subspan(begin[i], blocks[i].bytes), path);
+  });
   return result;
 }
 
@@ -103,24 +229,38 @@ std::string from_base64(std::string_view text, const std::filesystem::path& path
 
 FileBytes::FileBytes(const std::filesystem::path& path) {
   require_file(path);
-  std::error_code error;
-  const auto size = std::filesystem::file_size(path, error);
-  const std::size_t known = error ? 0 : static_cast<std::size_t>(size);
-  const std::unique_ptr<gzFile_s, decltype(&gzclose_r)> file(gzopen(path.c_str(), "rb"), gzclose_r);
-  if (!file) unreadable(path, std::strerror(errno));
-  gzbuffer(file.get(), static_cast<unsigned>(error ? zlib_bytes : std::clamp<std::size_t>(known, 4096, zlib_bytes)));
-  const bool packed = gzdirect(file.get()) == 0;
-  // One more than is allowed, or than a plain file has, so that it is seen without growing.
+  OpenFile file = open_to_read(path);
+  if (!file.plain) {
+    const std::uint64_t bytes = file.bytes;
+    const std::unique_ptr<gzFile_s, decltype(&gzclose_r)> unpacked_file(unpacking(file, path), gzclose_r);
+    read_packed(path, *unpacked_file, bytes);
+    return;
+  }
+  resize(file.bytes);
+  size_ = file.bytes;
+  advise_huge_pages(data_.get(), size_);
+  for_stretches(size_, 1, [&](std::size_t first, std::size_t count) {
+    const ssize_t got = read_at_place(file.descriptor.number(), data_.get() + first, count, first);
+    if (got < 0) unreadable(path, std::strerror(errno));
+    if (static_cast<std::size_t>(got) < count) unreadable(path, "it became shorter meanwhile");
+  });
+}
+
+void FileBytes::read_packed(const std::filesystem::path& path, gzFile_s& file, std::uint64_t file_bytes) {
+  const auto known = static_cast<std::size_t>(file_bytes);
+  gzbuffer(&file, static_cast<unsigned>(known == 0 ? zlib_bytes : std::clamp<std::size_t>(known, 4096, zlib_bytes)));
+  const bool packed = gzdirect(&file) == 0;
+  // One more than is allowed, so that it is seen without growing.
   const std::uint64_t limit = packed ? UnpackLimit::left() : std::numeric_limits<std::uint64_t>::max();
   const std::size_t max_size = std::min<std::uint64_t>(limit, std::numeric_limits<std::size_t>::max() - 1) + 1;
-  std::size_t capacity = std::min(packed ? 4 * known + 4096 : known + 1, max_size);
+  std::size_t capacity = std::min(4 * known + 4096, max_size);
   resize(capacity);
   for (;;) {
     errno = 0;
     const std::size_t room = std::min<std::size_t>(capacity - size_, 1 << 30);
-    const int got = gzread(file.get(), data_.get() + size_, static_cast<unsigned>(room));
+    const int got = gzread(&file, data_.get() + size_, static_cast<unsigned>(room));
     int code = Z_OK;
-    const char* message = gzerror(file.get(), &code);
+    const char* message = gzerror(&file, &code);
     if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
       if (!packed) unreadable(path, std::strerror(errno));
       bad_file(path, "damaged gzip data ({}); copy or compress it again",
@@ -132,7 +272,7 @@ FileBytes::FileBytes(const std::filesystem::path& path) {
     if (size_ == capacity) resize(capacity = std::min(2 * capacity + 4096, max_size));
   }
   if (size_ == 0) bad_file(path, "is empty (0 bytes inside); export it again");
-  if (packed) resize(size_);
+  resize(size_);
 }
 
 void FileBytes::resize(std::size_t capacity) {
@@ -144,19 +284,41 @@ void FileBytes::resize(std::size_t capacity) {
 
 ByteReader::ByteReader(const std::filesystem::path& path) : path_(path) {
   require_file(path);
-  std::error_code error;
-  const std::uint64_t file_bytes = std::filesystem::file_size(path, error);
-  const std::uint64_t known = error ? chunk_bytes : std::max<std::uint64_t>(file_bytes, 4096);
-  // Small files have small buffers. Nothing may be thrown once the file is open: it would stay so.
+  OpenFile file = open_to_read(path);
+  const std::uint64_t known = file.bytes == 0 ? chunk_bytes : std::max<std::uint64_t>(file.bytes, 4096);
+  // Small files have small buffers. Nothing may be thrown once zlib has the file: it would stay open.
   buffer_.resize(std::min<std::uint64_t>(known, chunk_bytes));
-  file_ = gzopen(path.c_str(), "rb");
-  if (file_ == nullptr) bad_file(path, "cannot be opened ({}); check its permissions", std::strerror(errno));
+  if (file.plain) {
+    plain_ = std::move(file.descriptor);
+    max_bytes_ = file.bytes;
+    return;
+  }
+  file_ = unpacking(file, path);
   gzbuffer(file_, static_cast<unsigned>(std::min<std::uint64_t>(known, zlib_bytes)));
   packed_ = gzdirect(file_) == 0;
-  max_bytes_ = error ? ~std::uint64_t{0} : packed_ ? file_bytes * max_deflate_gain : file_bytes;
+  max_bytes_ = file.bytes == 0 ? ~std::uint64_t{0} : file.bytes * (packed_ ? max_deflate_gain : 1);
 }
 
-ByteReader::~ByteReader() { gzclose_r(file_); }
+ByteReader::~ByteReader() {
+  if (file_ != nullptr) gzclose_r(file_);
+}
+
+std::size_t ByteReader::read_more(char* to, std::size_t bytes) {
+  if (plain_.is_open()) {
+    const ssize_t got = read_at_place(plain_.number(), to, bytes, taken_ + end_);
+    if (got < 0) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
+    return static_cast<std::size_t>(got);
+  }
+  const int got = gzread(file_, to, static_cast<unsigned>(bytes));
+  int code = Z_OK;
+  const char* message = gzerror(file_, &code);
+  if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
+    if (code == Z_ERRNO) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
+    fail("the compressed data is damaged ({})", code == Z_BUF_ERROR ? "it ends too early" : message);
+  }
+  if (packed_) UnpackLimit::take(static_cast<std::uint64_t>(got), path_);
+  return static_cast<std::size_t>(got);
+}
 
 bool ByteReader::fill() {
   if (ended_) return false;
@@ -167,15 +329,8 @@ bool ByteReader::fill() {
     begin_ = 0;
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const int got = gzread(file_, buffer_.data() + end_, static_cast<unsigned>(buffer_.size() - end_));
-  int code = Z_OK;
-  const char* message = gzerror(file_, &code);
-  if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) {
-    if (code == Z_ERRNO) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
-    fail("the compressed data is damaged ({})", code == Z_BUF_ERROR ? "it ends too early" : message);
-  }
-  if (packed_) UnpackLimit::take(static_cast<std::uint64_t>(got), path_);
-  end_ += static_cast<std::size_t>(got);
+  const std::size_t got = read_more(buffer_.data() + end_, buffer_.size() - end_);
+  end_ += got;
   ended_ = got == 0;
   return !ended_;
 }
@@ -267,6 +422,13 @@ void ByteReader::require_room(std::size_t items, std::size_t min_bytes) {
 }
 
 void ByteReader::read(void* to, std::size_t bytes) {
+  if (plain_.is_open() && to != nullptr && bytes >= worth_threads) {
+    require_room(bytes, 1);
+    const std::uint64_t place = pass_over(bytes);
+    return for_stretches(bytes, 1, [&](std::size_t first, std::size_t count) {
+      read_at(place + first, static_cast<char*>(to) + first, count);
+    });
+  }
   for (char* target = static_cast<char*>(to); bytes > 0;) {
     if (at_end()) fail("the file ends in the middle of its data, at byte {}", taken_ + begin_);
     const std::size_t part = std::min(bytes, end_ - begin_);
@@ -276,14 +438,44 @@ void ByteReader::read(void* to, std::size_t bytes) {
   }
 }
 
-ByteWriter::ByteWriter(const OutputFile& file) : target_(file.target) {
-  errno = 0;
-  file_ = gzopen(file.where.c_str(), FileName(file.target).compressed() ? "wbe" : "wbTe");
-  if (file_ == nullptr) fail(errno);
+std::uint64_t ByteReader::pass_over(std::uint64_t bytes) {
+  const std::uint64_t place = taken_ + begin_;
+  taken_ = place + bytes;
+  begin_ = end_ = 0;
+  ended_ = false;
+  return place;
 }
 
-ByteWriter::~ByteWriter() {
-  if (file_ != nullptr) gzclose_w(file_);
+void ByteReader::read_at(std::uint64_t place, char* to, std::size_t bytes) const {
+  const ssize_t got = read_at_place(plain_.number(), to, bytes, place);
+  if (got < 0) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
+  if (static_cast<std::size_t>(got) < bytes)
+    fail("the file ends in the middle of its data, at byte {}", place + static_cast<std::size_t>(got));
+}
+
+void ByteReader::read_items(std::size_t items, std::size_t item_bytes, const TakeItems& take) {
+  require_room(items, item_bytes);
+  if (plain_.is_open() && items * item_bytes >= worth_threads) {
+    const std::uint64_t place = pass_over(items * item_bytes);
+    return for_stretches(items, item_bytes, [&](std::size_t first, std::size_t count) {
+      const Bytes bytes(count * item_bytes);
+      read_at(place + first * item_bytes, bytes.data.get(), bytes.size);
+      take(first, count, bytes.data.get());
+    });
+  }
+  const std::size_t stretch = std::min(items, std::max<std::size_t>(1, task_bytes / item_bytes));
+  const Bytes bytes(stretch * item_bytes);
+  for (std::size_t first = 0; first < items; first += stretch) {
+    const std::size_t count = std::min(stretch, items - first);
+    read(bytes.data.get(), count * item_bytes);
+    take(first, count, bytes.data.get());
+  }
+}
+
+ByteWriter::ByteWriter(const OutputFile& file) : target_(file.target), packed_(FileName(file.target).compressed()) {
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  file_ = Descriptor(uninterrupted([&] { return ::open(file.where.c_str(), flags, 0666); }));
+  if (!file_.is_open()) fail(errno);
 }
 
 void ByteWriter::fail(int error_number) const {
@@ -298,17 +490,58 @@ void ByteWriter::print_args(fmt::string_view format, fmt::format_args args) {
   if (buffer_.size() >= chunk_bytes) flush();
 }
 
+void ByteWriter::put(std::string_view bytes) {
+  empty_ = empty_ && bytes.empty();
+  while (!bytes.empty()) {
+    errno = 0;
+    const auto done = uninterrupted(
+        [&] { return ::write(file_.number(), bytes.data(), std::min<std::size_t>(bytes.size(), 1 << 30)); });
+    if (done <= 0) fail(errno);
+    bytes.remove_prefix(static_cast<std::size_t>(done));
+  }
+}
+
 void ByteWriter::flush() {
-  const auto left = static_cast<unsigned>(buffer_.size());
-  errno = 0;
-  if (left > 0 && gzwrite(file_, buffer_.data(), left) != static_cast<int>(left)) fail(errno);
+  const std::string_view bytes(buffer_.data(), buffer_.size());
+  if (packed_ && !bytes.empty()) put(gzip_member(bytes).text());
+  else put(bytes);
   buffer_.clear();
+}
+
+void ByteWriter::write_large(const char* bytes, std::size_t count) {
+  if (packed_)
+    return write_items(count, 1,
+                       [&](std::size_t first, std::size_t some, char* to) { std::memcpy(to, bytes + first, some); });
+  flush();
+  put({bytes, count});
+}
+
+void ByteWriter::write_items(std::size_t items, std::size_t item_bytes, const MakeItems& make) {
+  if (items * item_bytes < task_bytes) {
+    const std::size_t before = buffer_.size();
+    buffer_.resize(before + items * item_bytes);
+    if (items > 0) make(0, items, buffer_.data() + before);
+    if (buffer_.size() >= chunk_bytes) flush();
+    return;
+  }
+  flush();
+  const std::size_t stretch = std::max<std::size_t>(1, (packed_ ? chunk_bytes : task_bytes) / item_bytes);
+  const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
+  parallel_in_order<Bytes>(
+      threads, (items + stretch - 1) / stretch,
+      [&](std::size_t i, const std::atomic<bool>&) {
+        const std::size_t first = i * stretch, count = std::min(stretch, items - first);
+        Bytes bytes(count * item_bytes);
+        make(first, count, bytes.data.get());
+        return packed_ ? gzip_member(bytes.text()) : std::move(bytes);
+      },
+      [&](std::size_t, const Bytes& bytes) { put(bytes.text()); });
 }
 
 void ByteWriter::finish() {
   flush();
-  errno = 0;
-  if (gzclose_w(std::exchange(file_, nullptr)) != Z_OK) fail(errno);
+  if (packed_ && empty_) put(gzip_member({}).text());
+  if (const int code = file_.close(); code != 0) fail(code);
 }
 
 }  // namespace isochron

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "isochron/io/file.h"
@@ -54,6 +57,32 @@ inline constexpr std::size_t max_deflate_gain = 1032;
 /// The first `expected` bytes of zlib or gzip data. Throws InputError about the file when the data is damaged or
 /// shorter; a size that the data cannot hold allocates nothing.
 std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path);
+/// The same for data that is packed in several blocks, on several threads.
+struct PackedBlock {
+  std::string_view packed;
+  std::size_t bytes;  ///< unpacked
+};
+std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem::path& path);
+
+/// An open file; it is closed when this goes.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  ~Descriptor() { static_cast<void>(close()); }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] bool is_open() const { return number_ >= 0; }
+  /// Returns 0 or errno.
+  int close();
+
+ private:
+  int number_ = -1;
+};
 
 /// The bytes of base64 text, in which white space does not count. Throws InputError about the file.
 std::string from_base64(std::string_view text, const std::filesystem::path& path);
@@ -71,6 +100,7 @@ class FileBytes {
     void operator()(char* p) const { std::free(p); }
   };
   void resize(std::size_t capacity);
+  void read_packed(const std::filesystem::path& path, gzFile_s& file, std::uint64_t file_bytes);
 
   std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
   std::size_t size_ = 0;
@@ -105,8 +135,13 @@ class ByteReader {
   void require_room(std::size_t items, std::size_t min_bytes);
   /// Throws where a word follows the `count` things that the file announces.
   void require_end(std::string_view what, std::size_t count);
-  /// Takes exactly `bytes` bytes, to nowhere if `to` is null. Throws when the file ends before.
+  /// Takes exactly `bytes` bytes, to nowhere if `to` is null. Throws when the file ends before. Many are read by
+  /// several threads.
   void read(void* to, std::size_t bytes);
+  /// Takes `items` of so many bytes. `take(first, count, bytes)` gets stretches of them; where the file is not packed,
+  /// several threads call it at once. What it throws about the first stretch is rethrown.
+  using TakeItems = std::function<void(std::size_t first, std::size_t count, const char* bytes)>;
+  void read_items(std::size_t items, std::size_t item_bytes, const TakeItems& take);
   void skip(std::size_t bytes) { read(nullptr, bytes); }
 
   /// Throws InputError: the file may be damaged.
@@ -118,9 +153,14 @@ class ByteReader {
 
  private:
   bool fill();  ///< Reads more behind what is there; false at the end of the file.
+  std::size_t read_more(char* to, std::size_t bytes);
+  /// The next bytes are taken without the buffer: their place in the file.
+  std::uint64_t pass_over(std::uint64_t bytes);
+  void read_at(std::uint64_t place, char* to, std::size_t bytes) const;
 
   std::filesystem::path path_;
-  gzFile_s* file_ = nullptr;
+  Descriptor plain_;          // open where the file is not packed
+  gzFile_s* file_ = nullptr;  // else
   std::vector<char> buffer_;
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
@@ -130,27 +170,23 @@ class ByteReader {
   bool packed_ = false;
 };
 
-/// A buffered output file, of bytes or text. Call `finish` at the end: only then is everything known to be written. A
+/// A buffered output file, of bytes or text; gzipped files are several members behind one another, each packed by
+/// itself. Call `finish` at the end: only then is everything known to be written. A
 /// full disk is a RuntimeError about the target, never a short file taken for a whole one.
 class ByteWriter {
  public:
   /// Opens `file.where`, gzipped when the target's name asks for it (".gz", ".mgz").
   explicit ByteWriter(const OutputFile& file);
-  ~ByteWriter();
-  ByteWriter(const ByteWriter&) = delete;
-  ByteWriter& operator=(const ByteWriter&) = delete;
 
   void write(const void* bytes, std::size_t count) {
-    const char* from = static_cast<const char*>(bytes);
-    while (count > 0) {
-      const std::size_t part = std::min(count, chunk_bytes - buffer_.size());
-      buffer_.append(from, from + part);
-      from += part;
-      count -= part;
-      if (buffer_.size() >= chunk_bytes) flush();
-    }
+    if (count >= chunk_bytes) return write_large(static_cast<const char*>(bytes), count);
+    buffer_.append(static_cast<const char*>(bytes), static_cast<const char*>(bytes) + count);
+    if (buffer_.size() >= chunk_bytes) flush();
   }
   void write(std::string_view bytes) { write(bytes.data(), bytes.size()); }
+  /// Writes `items` of so many bytes, which `make(first, count, to)` fills in; several threads call it at once.
+  using MakeItems = std::function<void(std::size_t first, std::size_t count, char* to)>;
+  void write_items(std::size_t items, std::size_t item_bytes, const MakeItems& make);
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     print_args(format, fmt::make_format_args(args...));
@@ -162,11 +198,15 @@ class ByteWriter {
   static constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
   // Not a template: fmt's whole formatting engine would be compiled again with every writer.
   void print_args(fmt::string_view format, fmt::format_args args);
+  void write_large(const char* bytes, std::size_t count);
+  void put(std::string_view bytes);  ///< to the file, as they are
   void flush();
   [[noreturn]] void fail(int error_number) const;
 
   std::filesystem::path target_;
-  gzFile_s* file_ = nullptr;
+  Descriptor file_;
+  bool packed_;
+  bool empty_ = true;  // nothing is in the file yet
   fmt::memory_buffer buffer_;
 };
 

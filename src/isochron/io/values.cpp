@@ -1,5 +1,8 @@
 #include "isochron/io/values.h"
 
+#include "isochron/core/big_vector.h"
+#include "isochron/core/parallel.h"
+
 namespace isochron {
 namespace {
 
@@ -24,8 +27,7 @@ template <class T>
 void write_part(ByteWriter& writer, const JoinedArray::Part& part, std::size_t values, Encoding encoding) {
   if (part.array == nullptr) {
     const T nothing = std::is_floating_point_v<T> ? std::numeric_limits<T>::quiet_NaN() : T{};
-    for (std::size_t i = 0; i < values; ++i) write_value(writer, nothing, encoding);
-    return;
+    return write_each<T>(writer, values, encoding, [&](std::size_t) { return nothing; });
   }
   std::visit(
       [&](const auto& from) {
@@ -36,7 +38,7 @@ void write_part(ByteWriter& writer, const JoinedArray::Part& part, std::size_t v
             return;
           }
         }
-        for (const From value : from) write_value(writer, static_cast<T>(value), encoding);
+        write_each<T>(writer, from.size(), encoding, [&](std::size_t i) { return from[i]; });
       },
       part.array->values);
 }
@@ -62,17 +64,28 @@ DataArray::Values read_values(ByteReader& reader, ScalarType type, Encoding enco
   return with_type(type, [&]<class T>() -> DataArray::Values {
     reader.require_room(count, min_bytes(type, encoding));
     std::vector<Stored<T>> values;
-    values.reserve(count);
-    for_each_value<T>(reader, encoding, count, [&](T value) { values.push_back(to_stored(value)); });
+    make_room(values, count);
+    values.resize(count);
+    if constexpr (std::is_same_v<T, Stored<T>>) {
+      if (encoding == native_encoding) {
+        reader.read(values.data(), count * sizeof(T));
+        return values;
+      }
+    }
+    for_each_tuple<T>(reader, encoding, count,
+                      [&](std::size_t i, const std::array<T, 1>& value) { values[i] = to_stored(value[0]); });
     return values;
   });
 }
 
 DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding) {
   return with_type(type, [&]<class T>() -> DataArray::Values {
-    std::vector<Stored<T>> values(bytes.size() / sizeof(T));
-    for (std::size_t i = 0; i < values.size(); ++i)
-      values[i] = to_stored(value_at<T>(bytes.data() + i * sizeof(T), encoding));
+    std::vector<Stored<T>> values;
+    const std::size_t count = bytes.size() / sizeof(T);
+    make_room(values, count);
+    values.resize(count);
+    parallel_for(usual_threads(), count,
+                 [&](std::size_t i) { values[i] = to_stored(value_at<T>(bytes.data() + i * sizeof(T), encoding)); });
     return values;
   });
 }
@@ -148,17 +161,21 @@ void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encodin
 
 ScalarType smallest_type(const std::vector<Vec3d>& points) {
   const auto exact = [](double v) { return static_cast<double>(static_cast<float>(v)) == v; };
-  const bool exactly =
-      std::all_of(points.begin(), points.end(), [&](const Vec3d& p) { return exact(p.x) && exact(p.y) && exact(p.z); });
-  return exactly ? ScalarType::float32 : ScalarType::float64;
+  const std::size_t inexact = parallel_find(usual_threads(), points.size(), [&](std::size_t i) {
+    return !exact(points[i].x) || !exact(points[i].y) || !exact(points[i].z);
+  });
+  return inexact == points.size() ? ScalarType::float32 : ScalarType::float64;
 }
 
 void write_points(ByteWriter& writer, std::span<const Vec3d> points, ScalarType type, Encoding encoding) {
-  for (const Vec3d& p : points)
-    for (int i = 0; i < 3; ++i) {
-      if (type == ScalarType::float32) write_value(writer, static_cast<float>(p[i]), encoding);
-      else write_value(writer, p[i], encoding);
-    }
+  const auto write = [&]<class T>() {
+    writer.write_items(points.size(), 3 * sizeof(T), [&](std::size_t first, std::size_t some, char* to) {
+      for (const Vec3d& p : points.subspan(first, some))
+        for (int k = 0; k < 3; ++k, to += sizeof(T)) put_value(to, static_cast<T>(p[k]), encoding);
+    });
+  };
+  if (type == ScalarType::float32) write.operator()<float>();
+  else write.operator()<double>();
 }
 
 }  // namespace isochron

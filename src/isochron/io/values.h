@@ -73,15 +73,22 @@ constexpr Stored<T> to_stored(T value) {
 
 template <class T>
 T byte_swapped(T value) {
-  auto bytes = std::bit_cast<std::array<unsigned char, sizeof(T)>>(value);
-  std::reverse(bytes.begin(), bytes.end());
-  return std::bit_cast<T>(bytes);
+  if constexpr (sizeof(T) == 1) return value;
+  else if constexpr (sizeof(T) == 2) return std::bit_cast<T>(__builtin_bswap16(std::bit_cast<std::uint16_t>(value)));
+  else if constexpr (sizeof(T) == 4) return std::bit_cast<T>(__builtin_bswap32(std::bit_cast<std::uint32_t>(value)));
+  else return std::bit_cast<T>(__builtin_bswap64(std::bit_cast<std::uint64_t>(value)));
 }
 
 /// A value in another byte order than the machine's, or in its own.
 template <class T>
 T native(T value, Encoding encoding) {
   return encoding == native_encoding ? value : byte_swapped(value);
+}
+/// Puts the bytes of a value here.
+template <class T>
+void put_value(char* bytes, T value, Encoding encoding) {
+  value = native(value, encoding);
+  std::memcpy(bytes, &value, sizeof(T));
 }
 /// The value whose bytes begin here.
 template <class T>
@@ -122,21 +129,26 @@ inline std::size_t min_bytes(ScalarType type, Encoding encoding) {
   return encoding == Encoding::text ? 2 : size_of(type);
 }
 
-/// Calls `take(value)` for each of `count` values of type T.
-template <class T, class Take>
-void for_each_value(ByteReader& reader, Encoding encoding, std::size_t count, Take&& take) {
-  reader.require_room(count, encoding == Encoding::text ? 2 : sizeof(T));
+/// Calls `take(i, values)` for each of `count` tuples of N values of type T. Where they are not text, several threads
+/// do so at once.
+template <class T, std::size_t N = 1, class Take>
+void for_each_tuple(ByteReader& reader, Encoding encoding, std::size_t count, Take&& take) {
+  std::array<T, N> tuple;
   if (encoding == Encoding::text) {
-    for (std::size_t i = 0; i < count; ++i) take(read_value<T>(reader, encoding));
+    reader.require_room(count, 2 * N);
+    for (std::size_t i = 0; i < count; ++i) {
+      for (T& value : tuple) value = read_value<T>(reader, encoding);
+      take(i, tuple);
+    }
     return;
   }
-  std::vector<T> part(std::min<std::size_t>(count, 1 << 14));
-  while (count > 0) {
-    const std::size_t n = std::min(count, part.size());
-    reader.read(part.data(), n * sizeof(T));
-    for (std::size_t i = 0; i < n; ++i) take(native(part[i], encoding));
-    count -= n;
-  }
+  reader.read_items(count, sizeof(tuple), [&](std::size_t first, std::size_t some, const char* bytes) {
+    std::array<T, N> own;
+    for (std::size_t i = 0; i < some; ++i, bytes += sizeof(own)) {
+      for (std::size_t k = 0; k < N; ++k) own[k] = value_at<T>(bytes + k * sizeof(T), encoding);
+      take(first + i, own);
+    }
+  });
 }
 
 /// `count` values of a file's type as a DataArray keeps them.
@@ -254,6 +266,14 @@ std::vector<JoinedArray> join_arrays(std::span<const ArrayBlock> blocks);
 
 /// Writes all values in their type, in the given byte order (never text).
 void write_values(ByteWriter& writer, const JoinedArray& array, Encoding encoding);
+
+/// Writes `count` values, `value_of(i)` each, in the given byte order. Several threads ask for them at once.
+template <class T, class ValueOf>
+void write_each(ByteWriter& writer, std::size_t count, Encoding encoding, ValueOf&& value_of) {
+  writer.write_items(count, sizeof(T), [&](std::size_t first, std::size_t some, char* to) {
+    for (std::size_t i = 0; i < some; ++i) put_value(to + i * sizeof(T), static_cast<T>(value_of(first + i)), encoding);
+  });
+}
 
 /// Float when that holds every coordinate exactly, so that files need not store double.
 ScalarType smallest_type(const std::vector<Vec3d>& points);

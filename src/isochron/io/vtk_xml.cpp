@@ -15,13 +15,12 @@ class ByteSource {
   ByteSource(const VtkXmlFile& file, std::string_view text, bool base64) : file_(file), text_(text), base64_(base64) {}
 
   /// The next bytes, with what base64 put behind them passed over.
-  std::string take(std::size_t bytes) {
+  XmlBytes take(std::size_t bytes) {
     const std::string_view from = text_.substr(0, length_of(bytes));
-    std::string result = decoded(from, bytes);
     text_.remove_prefix(from.size());
-    return result;
+    return decoded(from, bytes);
   }
-  std::string peek(std::size_t bytes) const { return decoded(text_.substr(0, length_of(bytes)), bytes); }
+  [[nodiscard]] XmlBytes peek(std::size_t bytes) const { return decoded(text_.substr(0, length_of(bytes)), bytes); }
   /// Whether base64 ends behind the next bytes, however many follow. It may also end one byte later in the same group.
   [[nodiscard]] bool ends_behind(std::size_t bytes) const {
     const std::string_view filling = bytes % 3 == 1 ? "==" : "=";
@@ -33,10 +32,12 @@ class ByteSource {
     if (bytes > text_.size()) file_.fail("{}", too_short);
     return base64_ ? (bytes + 2) / 3 * 4 : bytes;
   }
-  [[nodiscard]] std::string decoded(std::string_view from, std::size_t bytes) const {
-    std::string result = base64_ ? from_base64(from, file_.path()) : std::string(from);
-    if (result.size() < bytes) file_.fail("{}", too_short);
-    result.resize(bytes);
+  [[nodiscard]] XmlBytes decoded(std::string_view from, std::size_t bytes) const {
+    XmlBytes result;
+    if (base64_) result.own = std::make_unique<const std::string>(from_base64(from, file_.path()));
+    result.text = base64_ ? std::string_view(*result.own) : from;
+    if (result.text.size() < bytes) file_.fail("{}", too_short);
+    result.text = result.text.substr(0, bytes);
     return result;
   }
 
@@ -269,7 +270,7 @@ std::string_view VtkXmlFile::place_of(const XmlArray& array) const {
   return appended_.substr(array.offset, next == offsets_.end() ? std::string_view::npos : *next - array.offset);
 }
 
-std::string VtkXmlFile::bytes(const XmlArray& array) const {
+XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
   const bool appended = array.format == "appended";
   if (appended && array.offset > appended_.size()) fail("{}", too_short);
   const std::string inside = appended ? std::string() : without_blanks(array.inside);
@@ -279,36 +280,42 @@ std::string VtkXmlFile::bytes(const XmlArray& array) const {
     if (header_bytes_ == 4) return value_at<std::uint32_t>(at, order_);
     return static_cast<std::uint64_t>(to_stored(value_at<std::uint64_t>(at, order_)));
   };
-  const std::uint64_t first = number(source.peek(header_bytes_), 0);
+  const std::uint64_t first = number(source.peek(header_bytes_).text, 0);
   if (first > file_.text().size()) fail("{}", too_short);
   if (!compressed_) {
-    if (!source.ends_behind(header_bytes_)) return source.take(header_bytes_ + first).substr(header_bytes_);
-    source.take(header_bytes_);
-    return source.take(first);
+    if (source.ends_behind(header_bytes_)) {
+      source.take(header_bytes_);
+      return source.take(first);
+    }
+    XmlBytes all = source.take(header_bytes_ + first);
+    all.text.remove_prefix(header_bytes_);
+    return all;
   }
   // The numbers of blocks, of bytes in a block and in the last one if that is shorter, and of packed bytes in each.
-  const std::string header = source.take((3 + first) * header_bytes_);
+  const XmlBytes header = source.take((3 + first) * header_bytes_);
   std::uint64_t packed = 0;
   for (std::uint64_t i = 0; i < first; ++i) {
-    packed += number(header, 3 + i);
+    packed += number(header.text, 3 + i);
     if (packed > file_.text().size()) fail("{}", too_short);
   }
-  const std::string blocks = source.take(packed);
-  std::string result;
-  std::size_t at = 0;
+  const XmlBytes data = source.take(packed);
+  std::vector<PackedBlock> blocks;
+  std::string_view left = data.text;
   for (std::uint64_t i = 0; i < first; ++i) {
-    const std::uint64_t last = number(header, 2), size = number(header, 3 + i);
-    result += unpacked(std::string_view(blocks).substr(at, size), i + 1 == first && last > 0 ? last : number(header, 1),
-                       path_);
-    at += size;
+    const std::uint64_t last = number(header.text, 2), size = number(header.text, 3 + i);
+    blocks.push_back({left.substr(0, size), i + 1 == first && last > 0 ? last : number(header.text, 1)});
+    left.remove_prefix(size);
   }
+  XmlBytes result;
+  result.own = std::make_unique<const std::string>(unpacked(blocks, path_));
+  result.text = *result.own;
   return result;
 }
 
 DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
   if (array.format != "ascii") {
     const bool nothing = array.format != "appended" && array.inside.empty();
-    return values_of_bytes(nothing ? std::string() : bytes(array), array.type, order_);
+    return values_of_bytes(nothing ? std::string_view() : bytes(array).text, array.type, order_);
   }
   TextScanner in(path_, array.inside, {});
   return with_type(array.type, [&]<class T>() -> DataArray::Values {

@@ -79,6 +79,12 @@ struct XmlPiece {
   [[nodiscard]] const XmlSection* find(std::string_view name) const;
 };
 
+/// Values of a file as bytes: a part of the file, or what was unpacked.
+struct XmlBytes {
+  std::unique_ptr<const std::string> own{};
+  std::string_view text{};
+};
+
 /// A whole file and its header. zlib is the only compression that is understood. Everything throws InputError about
 /// the file.
 class VtkXmlFile {
@@ -107,7 +113,7 @@ class VtkXmlFile {
   void start_file(const XmlEvent& element);
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
-  [[nodiscard]] std::string bytes(const XmlArray& array) const;
+  [[nodiscard]] XmlBytes bytes(const XmlArray& array) const;
   /// Its appended values: they end where those of another array begin.
   [[nodiscard]] std::string_view place_of(const XmlArray& array) const;
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 #include <utility>
@@ -17,18 +19,23 @@
 
 namespace isochron {
 
+/// Several threads may add cells at once.
 class BadCells {
  public:
   explicit BadCells(std::string noun = "cell") : noun_(std::move(noun)) {}
 
   void add(std::size_t cell) {
-    if (count_++ == 0) first_ = cell;
+    ++count_;
+    std::size_t first = first_;
+    while (cell < first && !first_.compare_exchange_weak(first, cell)) {
+    }
   }
   /// Throws InputError "`what` on N of M cells (first: cell F); `advice`" when any was added.
   void check(const std::string& what, std::size_t cells, const Message& advice) const {
     if (count_ > 0)
-      throw InputError(fmt::format("{} on {} of {} {}s (first: {} {}); ", what, count_, cells, noun_, noun_, first_) +
-                       advice);
+      throw InputError(
+          fmt::format("{} on {} of {} {}s (first: {} {}); ", what, count_.load(), cells, noun_, noun_, first_.load()) +
+          advice);
   }
   void check_symmetric(const std::string& what, std::size_t cells) const {
     check(what + " is not symmetric", cells, "choose another array");
@@ -36,8 +43,8 @@ class BadCells {
 
  private:
   std::string noun_;
-  std::size_t count_ = 0;
-  std::size_t first_ = 0;
+  std::atomic<std::size_t> count_ = 0;
+  std::atomic<std::size_t> first_ = std::numeric_limits<std::size_t>::max();
 };
 
 /// Whether a full matrix of nine components is symmetric up to what files round away.

@@ -5,17 +5,22 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <mutex>
 #include <set>
 
 #include <fmt/format.h>
 
 #include "isochron/core/join_text.h"
+#include "isochron/core/parallel.h"
 #include "isochron/diffusion.h"
 #include "isochron/error.h"
 #include "isochron/metric/bad_cells.h"
 
 namespace isochron {
 namespace {
+
+/// One a cell; threads may write different ones at once.
+using Flags = std::vector<std::uint8_t>;
 
 /// The components of one cell's value.
 using Tuple = std::span<const double>;
@@ -35,11 +40,11 @@ class CellValues {
 
   [[nodiscard]] std::size_t size() const { return cells_.size(); }
   /// Cells that do not conduct may hold anything.
-  void leave_out(const std::vector<bool>& conducts) { conducts_ = conducts; }
-  [[nodiscard]] bool matters(std::size_t cell) const { return conducts_.empty() || conducts_[cell]; }
+  void leave_out(const Flags& conducts) { conducts_ = conducts; }
+  [[nodiscard]] bool matters(std::size_t cell) const { return conducts_.empty() || conducts_[cell] != 0; }
 
-  /// Calls `visit(cell, tuple)` for every cell. Throws InputError unless the array exists, fits, and has one of the
-  /// `allowed` component counts.
+  /// Calls `visit(cell, tuple)` for every cell, several threads at once. Throws InputError unless the array exists,
+  /// fits, and has one of the `allowed` component counts.
   template <class Visit>
   void for_each(const std::string& name, std::initializer_list<int> allowed, Visit&& visit) const {
     for_each(name, allowed, mean_of, visit);
@@ -136,25 +141,27 @@ class CellValues {
   template <class Values, class Join, class Visit>
   void visit_cells(const Values& values, int components, bool on_cells, Join&& join, Visit&& visit) const {
     const auto width = static_cast<std::size_t>(components);
-    std::vector<double> tuple(width), corners(width * Corners);
     const auto copy = [&](std::size_t from, std::span<double> to) {
       for (std::size_t c = 0; c < width; ++c) to[c] = static_cast<double>(values[from * width + c]);
     };
-    for (std::size_t e = 0; e < cells_.size(); ++e) {
-      if (on_cells) {
-        copy(e, tuple);
-      } else {
-        for (std::size_t k = 0; k < Corners; ++k)
-          copy(cells_[e][k].index(), std::span(corners).subspan(k * width, width));
-        join(corners, tuple);
+    parallel_chunks(usual_threads(), cells_.size(), [&](std::size_t begin, std::size_t end) {
+      std::vector<double> tuple(width), corners(width * Corners);
+      for (std::size_t e = begin; e < end; ++e) {
+        if (on_cells) {
+          copy(e, tuple);
+        } else {
+          for (std::size_t k = 0; k < Corners; ++k)
+            copy(cells_[e][k].index(), std::span(corners).subspan(k * width, width));
+          join(corners, tuple);
+        }
+        visit(e, Tuple(tuple));
       }
-      visit(e, Tuple(tuple));
-    }
+    });
   }
 
   Cells cells_;
   const Dataset& dataset_;
-  std::vector<bool> conducts_;  ///< empty: all do
+  Flags conducts_;  ///< empty: all do
 };
 
 Vec3f narrow(const Vec3d& v) { return {static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z)}; }
@@ -222,12 +229,14 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
   BadCells missing;
   std::set<double> without_row;
   bool no_number = false;
+  std::mutex mutex;
   cells.for_each(name, {1}, [&](std::size_t e, Tuple tuple) {
     // A value that is no number compares like any other: it would be found.
     const auto row = std::isnan(tuple[0]) ? rows.end() : rows.find(tuple[0]);
     if (row != rows.end()) {
       result[e] = row->second;
     } else if (std::isnan(tuple[0]) || !excluded.contains(tuple[0])) {
+      const std::lock_guard lock(mutex);
       if (std::isnan(tuple[0])) no_number = true;
       else without_row.insert(tuple[0]);
       missing.add(e);
@@ -269,9 +278,10 @@ Metric fiber_metric(const CellValues<Corners>& cells, const MetricRequest& reque
   if (!request.sheet_array.empty()) {
     BadCells ignored;
     result.sheet = directions(cells, request.sheet_array, ignored);
-    for (std::size_t e = 0; e < cells.size(); ++e)
+    parallel_for(usual_threads(), cells.size(), [&](std::size_t e) {
       if (cells.matters(e) && !(norm(cross(result.sheet[e], result.fiber[e])) > 1e-4F) && norm(result.fiber[e]) > 0)
         no_sheet.add(e);
+    });
     if (strict)
       no_sheet.check(fmt::format("sheet array '{}' has zero length or lies along the fibre", request.sheet_array),
                      cells.size(), advice);
@@ -311,22 +321,22 @@ Metric region_speed_metric(const CellValues<Corners>& cells, const MetricRequest
 
 /// Whether each cell conducts, as far as excluded regions, regions without velocity and the mask say; empty: all do.
 template <int Corners>
-std::vector<bool> conducting_cells(const CellValues<Corners>& cells, const MetricRequest& request) {
+Flags conducting_cells(const CellValues<Corners>& cells, const MetricRequest& request) {
   std::set<double> excluded(request.excluded_regions.begin(), request.excluded_regions.end());
   for (const RegionVelocities& row : request.table)
     if (row.velocities == Velocities{0, 0, 0}) excluded.insert(static_cast<double>(row.region));
   if (excluded.empty() && request.mask_array.empty()) return {};
-  std::vector<bool> conducts(cells.size(), true);
+  Flags conducts(cells.size(), 1);
   if (!excluded.empty()) {
     cells.for_each(region_array(cells, request), {1}, [&](std::size_t e, Tuple tuple) {
-      conducts[e] = std::isnan(tuple[0]) || !excluded.contains(tuple[0]);
+      conducts[e] = std::isnan(tuple[0]) || !excluded.contains(tuple[0]) ? 1 : 0;
     });
   }
   if (!request.mask_array.empty()) {
     BadCells bad;
     cells.for_each(request.mask_array, {1}, [&](std::size_t e, Tuple tuple) {
       if (std::isnan(tuple[0])) bad.add(e);
-      else if (tuple[0] == 0 || cells.least(request.mask_array, e) == 0) conducts[e] = false;
+      else if (tuple[0] == 0 || cells.least(request.mask_array, e) == 0) conducts[e] = 0;
     });
     bad.check(fmt::format("mask array '{}' is not a number", request.mask_array), cells.size(), "repair the array");
   }
@@ -334,7 +344,7 @@ std::vector<bool> conducting_cells(const CellValues<Corners>& cells, const Metri
 }
 
 /// The metric with nothing moving where `conducts` is false.
-Metric stopped(const Metric& metric, const std::vector<bool>& conducts) {
+Metric stopped(const Metric& metric, const Flags& conducts) {
   auto kind = metric.kind();
   if (const auto* uniform = std::get_if<UniformMetric>(&kind))  // of a speed
     kind = SpeedMetric{Array<double>(conducts.size(), 1 / std::sqrt(uniform->tensor.xx))};
@@ -345,7 +355,7 @@ Metric stopped(const Metric& metric, const std::vector<bool>& conducts) {
     fibers->velocities.push_back({0, 0, 0});
   }
   for (std::size_t e = 0; e < conducts.size(); ++e) {
-    if (conducts[e]) continue;
+    if (conducts[e] != 0) continue;
     if (auto* speeds = std::get_if<SpeedMetric>(&kind)) speeds->speed[e] = 0;
     if (auto* fibers = std::get_if<FiberMetric>(&kind))
       fibers->region[e] = static_cast<std::uint16_t>(fibers->velocities.size() - 1);
@@ -421,7 +431,7 @@ Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells,
                            const MetricRequest& request) {
   check_request(request);
   CellValues<Corners> values(cells, dataset);
-  const std::vector<bool> conducts = conducting_cells(values, request);
+  const Flags conducts = conducting_cells(values, request);
   values.leave_out(conducts);
   Metric metric = metric_of(values, request);
   return conducts.empty() ? metric : stopped(metric, conducts);

@@ -6,12 +6,11 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/local/godunov_update.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/grid/grid_finish.h"
 
 namespace isochron {
 namespace {
-
-constexpr std::uint64_t max_rounds = 20000;
 
 template <class T, int Dim>
 TensorProblem<T, Dim> tensors_of(const VoxelMetric& metric, const GridCells& cells, int threads) {
@@ -47,18 +46,9 @@ class AxisUpdate {
     return godunov_time<Test>(problem_.tensor(x), neighbours(x));
   }
 
-  /// No time that the cell got while its neighbours were as late as now or later is earlier: see
-  /// `earliest_godunov_time`, here without rounding of its own.
-  [[nodiscard]] T earliest_godunov(std::uint32_t x) const {
-    const SymTensor3<T>& d = problem_.tensor(x);
-    const SymTensor3d exact{d.xx, d.xy, d.xz, d.yy, d.yz, d.zz};
-    const AxisTimes<T> u = neighbours(x);
-    AxisTimes<double> times{};
-    for (int k = 0; k < 3; ++k) {
-      times.back[k] = u.back[k];
-      times.ahead[k] = u.ahead[k];
-    }
-    return static_cast<T>(earliest_godunov_time(exact, times) - lost_to_rounding(exact));
+  /// See `nearest_godunov_time`.
+  [[nodiscard]] T nearest_godunov(std::uint32_t x) const {
+    return nearest_godunov_time<Dim>(problem_.tensor(x), neighbours(x), time_[x]);
   }
 
   [[nodiscard]] T lax_friedrichs(std::uint32_t x) const { return lax_friedrichs(x, neighbours(x)); }
@@ -108,16 +98,6 @@ class AxisUpdate {
     return lax_friedrichs_time(problem_.tensor(x), u, Dim);
   }
 
-  /// How much earlier rounding may have made a time: taking a critical axis out of D cancels all but a share λ₃/λ₁ of
-  /// its entries, and times along the slowest direction are √(1/λ₃). The largest that was measured, on ratios of speeds
-  /// up to 100, was 1.5 units in the last place of that.
-  [[nodiscard]] static double lost_to_rounding(SymTensor3d d) {
-    constexpr double units = 8;
-    if (Dim == 2) d.zz = d.xx;  // between the eigenvalues that count
-    const Vec3d values = eigen_system(d).values;
-    return units * std::numeric_limits<T>::epsilon() * values.x / values.z / std::sqrt(values.z);
-  }
-
   const TensorProblem<T, Dim>& problem_;
   const T* time_;
 };
@@ -143,8 +123,9 @@ void fast_iterative(const TensorProblem<T, Dim>& problem, SolveState<T>& state) 
     active[x] = 1;
     where.push_back(x);
   };
+  const std::uint64_t most = max_sweeps({problem.vertex_count});
   for (const std::uint32_t seed : state.seeds) problem.for_dependents(seed, [&](std::uint32_t x) { call_in(x, list); });
-  for (; !list.empty() && state.counters.rounds < max_rounds; ++state.counters.rounds) {
+  for (; !list.empty() && state.counters.rounds < most; ++state.counters.rounds) {
     if ((state.counters.rounds & 15U) == 0 && state.progress.cancelled()) throw Cancelled();
     fresh.clear();
     for (const std::uint32_t x : list)
@@ -185,6 +166,7 @@ void sweep(const TensorProblem<T, Dim>& problem, SolveState<T>& state, const Upd
   const GridBox& box = problem.cells->box;
   const std::uint8_t* allowed = problem.cells->allowed.data();
   constexpr unsigned directions = 1U << static_cast<unsigned>(Dim);
+  const std::uint64_t most = max_sweeps({problem.vertex_count});
   const auto visit = [&](std::uint32_t x, bool& changed) {
     ++state.counters.local_solves;
     const T time = update(x);
@@ -193,7 +175,7 @@ void sweep(const TensorProblem<T, Dim>& problem, SolveState<T>& state, const Upd
     state.time[x] = time;
   };
   bool changed = true;
-  while (changed && state.counters.rounds < max_rounds) {
+  while (changed && state.counters.rounds < most) {
     changed = false;
     for (unsigned direction = 0; direction < directions; ++direction, ++state.counters.rounds) {
       if (state.progress.cancelled()) throw Cancelled();
@@ -273,16 +255,12 @@ Residual check_axis_scheme(const TensorProblem<T, Dim>& problem, AxisScheme sche
                            double limit) {
   const T* time = start.state.time.data();
   const AxisUpdate<T, Dim> update(problem, time);
-  const auto nearest = [&](T now, T earliest, T latest) {
-    if (now > latest) return latest;
-    return now < earliest ? earliest : now;
-  };
   return grid_residual(problem, time, start.pinned, start.seeds, limit, threads, [&](std::uint32_t x) {
+    if (scheme != AxisScheme::lax_friedrichs_fsm) return update.nearest_godunov(x);
     const T now = time[x];
-    if (scheme != AxisScheme::lax_friedrichs_fsm)
-      return nearest(now, update.earliest_godunov(x), update.template godunov<godunov::IntegerTest>(x));
     if (start.pinned[x] != 0 || !(now < AxisUpdate<T, Dim>::inf)) return now;
-    return nearest(now, update.earliest_lax_friedrichs(x), update.lax_friedrichs(x));
+    if (const T latest = update.lax_friedrichs(x); now > latest) return latest;
+    return std::max(now, update.earliest_lax_friedrichs(x));
   });
 }
 

@@ -82,7 +82,7 @@ class AxisSchemeAdapter : public ImageAdapterBase<AnyTensorProblem> {
   template <class Problem>
   void adapt(const Problem& problem) {
     on_gpu_ = std::make_unique<ImageDeviceAdapterOf<Problem>>(
-        grid_, problem, cuda::make_block_fim(problem, options_.paper.inner_iterations), plan_->batch_threads);
+        grid_, problem, cuda::make_block_fim(problem, options_.paper), plan_->batch_threads);
   }
 
   std::unique_ptr<ImageDeviceAdapter> on_gpu_;

@@ -10,17 +10,17 @@ constexpr MakeMeshSchedules for_all(auto make) { return {make, make, make, make}
 
 template <Method method>
 constexpr MakeMeshSchedules on_cpu() {
-  return for_all([](const auto& problem, const auto& mesh, const SolveOptions& options) {
+  return for_all([](const auto& problem, const auto& mesh, const Metric&, const SolveOptions& options) {
     return make_cpu_schedule(method, problem, mesh, options);
   });
 }
 
 constexpr MakeMeshSchedules in_patches =
-    for_all([](const auto& problem, const auto& mesh, const SolveOptions& options) {
-      return cuda::make_patch_fim(problem, mesh, options);
+    for_all([](const auto& problem, const auto& mesh, const Metric& metric, const SolveOptions& options) {
+      return cuda::make_patch_fim(problem, mesh, metric, options);
     });
 constexpr MakeMeshSchedules in_subdomains =
-    for_all([](const auto& problem, const auto& mesh, const SolveOptions& options) {
+    for_all([](const auto& problem, const auto& mesh, const Metric&, const SolveOptions& options) {
       return cuda::make_domain_decomposition(problem, mesh, options);
     });
 

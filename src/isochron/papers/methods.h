@@ -24,16 +24,17 @@ namespace cuda {
 /// UsageError when an option cannot be met.
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
-                                                         const SimplexMesh<Corners>& mesh, const SolveOptions& options);
+                                                         const SimplexMesh<Corners>& mesh, const Metric& metric,
+                                                         const SolveOptions& options);
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_domain_decomposition(const SimplexProblem<T, Corners>& problem,
                                                                     const SimplexMesh<Corners>& mesh,
                                                                     const SolveOptions& options);
 
-/// Paper 004's blocks (its Algorithm 5.1) for its Godunov scheme: one layer at a time, and a residual that only counts
-/// times which an update would lower. `inner_iterations` of a block before its neighbours see it; 0: chosen.
+/// Paper 004's blocks (its Algorithm 5.1) for its Godunov scheme: one layer at a time. Of the options it takes
+/// `inner_iterations`, `block_order` and `block_halo`.
 template <class T, int Dim>
-std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, int inner_iterations);
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>& problem, const PaperOptions& options);
 
 }  // namespace cuda
 }  // namespace isochron

@@ -34,7 +34,8 @@ constexpr auto choices_of(PatchLayout) {
                     Choice{"cell-assembly", PatchLayout::cell_assembly}};
 }
 constexpr auto choices_of(ElementStorage) {
-  return std::array{Choice{"gray-code", ElementStorage::gray_code}, Choice{"products", ElementStorage::products}};
+  return std::array{Choice{"gray-code", ElementStorage::gray_code}, Choice{"products", ElementStorage::products},
+                    Choice{"coordinates", ElementStorage::coordinates}};
 }
 constexpr auto choices_of(SubdomainBlocks) {
   return std::array{Choice{"one", SubdomainBlocks::one}, Choice{"several", SubdomainBlocks::several}};
@@ -77,8 +78,9 @@ void each_option(PaperOptions& options, Visit&& visit) {
   visit({"patch_size", "N", "patch-fim: vertices of a patch ({})"}, options.patch_vertices);
   visit({"inner_iterations", "N", "patch-fim: of a patch before its neighbours see it (7 on triangles, 3 on tets)"},
         options.inner_iterations);
-  visit({"layout", "NAME", "patch-fim: one-ring-strip (default) or cell-assembly"}, options.layout);
-  visit({"storage", "NAME", "active-list: 6 lengths of a tet (gray-code, default) or 18 products"}, options.storage);
+  visit({"layout", "NAME", "patch-fim: cell-assembly (default), or one-ring-strip (isotropic)"}, options.layout);
+  visit({"storage", "NAME", "active-list: 6 lengths of a tet (gray-code, default), 18 products, or coordinates and M"},
+        options.storage);
   visit({"subdomains", "N", "domain-decomposition: how many (one for about a thousand vertices)"}, options.subdomains);
   visit({"subdomain_blocks", "NAME", "domain-decomposition: thread blocks on a subdomain, one (default) or several"},
         options.subdomain_blocks);

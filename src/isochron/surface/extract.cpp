@@ -109,7 +109,6 @@ void keep_volume(const Lattice& lattice, int threads, ExtractedSurface& result) 
 ExtractedSurface extract_surface(const ImplicitSurface& surface, const ExtractOptions& options) {
   const int threads = options.threads > 0 ? options.threads : hardware_threads();
   require_delaunay();
-  check_scheme(options.particles.scheme, options.backend);
   const auto begin = [&](const char* stage) { return options.begin_stage ? options.begin_stage(stage) : Progress{}; };
   ExtractedSurface result;
   result.notes = surface.notes;

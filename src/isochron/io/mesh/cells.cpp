@@ -11,22 +11,25 @@ namespace {
 void check_points(const std::filesystem::path& path, const Dataset& dataset) {
   if (dataset.points.size() >= VertexId::invalid_value)
     bad_file(path, "{} points are too many (ids have 32 bits); split the mesh", dataset.points.size());
-  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
+  const std::size_t bad = parallel_find(usual_threads(), dataset.points.size(), [&](std::size_t i) {
     const Vec3d& p = dataset.points[i];
-    if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) continue;
-    bad_file(path, "point {} is at ({}, {}, {}) (coordinates must be finite); repair the mesh", i, p.x, p.y, p.z);
-  }
+    return !std::isfinite(p.x) || !std::isfinite(p.y) || !std::isfinite(p.z);
+  });
+  if (bad == dataset.points.size()) return;
+  const Vec3d& p = dataset.points[bad];
+  bad_file(path, "point {} is at ({}, {}, {}) (coordinates must be finite); repair the mesh", bad, p.x, p.y, p.z);
 }
 
 template <class Cells>
 void check_ids(const std::filesystem::path& path, const Cells& cells, std::size_t points, std::string_view kind) {
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    for (const VertexId v : cells[i]) {
-      if (v.index() < points) continue;
-      bad_file(path, "{} {} has vertex {} (the mesh has vertices 0 to {}); repair the mesh", kind, i, v.value,
-               points - 1);
-    }
-  }
+  const auto is_bad = [&](VertexId v) { return v.index() >= points; };
+  const std::size_t bad = parallel_find(usual_threads(), cells.size(), [&](std::size_t i) {
+    return std::any_of(cells[i].begin(), cells[i].end(), is_bad);
+  });
+  if (bad == cells.size()) return;
+  const VertexId vertex = *std::find_if(cells[bad].begin(), cells[bad].end(), is_bad);
+  bad_file(path, "{} {} has vertex {} (the mesh has vertices 0 to {}); repair the mesh", kind, bad, vertex.value,
+           points - 1);
 }
 
 std::string kind_name(int kind) {
@@ -171,14 +174,15 @@ void print_tuple(ByteWriter& out, const DataArray& array, std::size_t tuple) {
       array.values);
 }
 
-void CellSorter::Origins::push(std::size_t cell) {
+void CellSorter::Origins::push(std::size_t cell, std::size_t in_a_row) {
+  if (in_a_row == 0) return;
   if (consecutive && cell != count) {
     consecutive = false;
     cells.resize(count);
     std::iota(cells.begin(), cells.end(), 0U);
   }
-  if (!consecutive) cells.push_back(static_cast<std::uint32_t>(cell));
-  ++count;
+  for (std::size_t i = 0; !consecutive && i < in_a_row; ++i) cells.push_back(static_cast<std::uint32_t>(cell + i));
+  count += in_a_row;
 }
 
 void CellAdder::reserve(int kind, std::size_t cells) {

@@ -1,6 +1,10 @@
 // Cells on their way between files and data sets: kinds, labels, segments of lines, and lists of mixed cells.
 #pragma once
 
+#include <utility>
+
+#include "isochron/core/big_vector.h"
+#include "isochron/core/parallel.h"
 #include "isochron/io/values.h"
 #include "isochron/mesh/cut_cells.h"
 
@@ -166,6 +170,32 @@ class CellSorter {
       begin = end;
     }
   }
+  /// The next cells, all triangles or all tetrahedra; `id_of(i, k)` is corner k of the i-th of them. Several threads
+  /// ask.
+  template <int Corners, class IdOf>
+  void add_simplices(std::size_t cells, const IdOf& id_of) {
+    auto& list = dataset_.block<Corners>().cells;
+    const std::size_t before = list.size(), points = dataset_.points.size();
+    make_room(list, before + cells);
+    list.resize(before + cells);
+    const auto is_point = [&](auto id) { return std::cmp_greater_equal(id, 0) && std::cmp_less(id, points); };
+    const std::size_t bad = parallel_find(usual_threads(), cells, [&](std::size_t i) {
+      bool good = true;
+      for (int k = 0; k < Corners; ++k) {
+        const auto id = id_of(i, k);
+        good = good && is_point(id);
+        list[before + i][static_cast<std::size_t>(k)] = VertexId(static_cast<std::uint32_t>(id));
+      }
+      return !good;
+    });
+    if (bad < cells) {
+      count_ += bad;
+      for (int k = 0; k < Corners; ++k)
+        if (!is_point(id_of(bad, k))) fail_id(static_cast<long long>(id_of(bad, k)));
+    }
+    origins_[static_cast<std::size_t>(Corners == 4 ? CellKind::tet : CellKind::triangle)].push(count_, cells);
+    count_ += cells;
+  }
   /// Cells added so far.
   [[nodiscard]] std::size_t cell_count() const { return count_; }
   /// Splits an array with one tuple per added cell over the three kinds; the pieces of a cell get its values.
@@ -177,7 +207,8 @@ class CellSorter {
     std::vector<std::uint32_t> cells;
     std::size_t count = 0;
     bool consecutive = true;
-    void push(std::size_t cell);
+    /// Cells in a row, from this one on.
+    void push(std::size_t cell, std::size_t in_a_row = 1);
   };
 
   void give(const Origins& origins, DataArrays& data, DataArray& array) const;

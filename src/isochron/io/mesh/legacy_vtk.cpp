@@ -22,6 +22,20 @@ struct RawCells {
   std::vector<std::uint64_t> ends;
 };
 
+// Where all cells have as many corners: their ids follow one another, each cell's behind `gap` other numbers.
+struct EvenCells {
+  std::vector<std::int32_t> list;
+  std::size_t corners = 0;
+  std::size_t gap = 0;
+  std::size_t count = 0;
+
+  template <int Corners>
+  void add_to(CellSorter& sorter) const {
+    sorter.add_simplices<Corners>(
+        count, [&](std::size_t i, int k) { return list[i * (gap + Corners) + gap + static_cast<std::size_t>(k)]; });
+  }
+};
+
 // What an array's type word means; bits and strings have no ScalarType.
 struct FileType {
   enum Special { none, bit, string } special = none;
@@ -72,11 +86,11 @@ class LegacyReading {
 
   void take_section(const std::string& word) {
     if (word == "POINTS") read_points();
-    else if (word == (grid_ ? "CELLS" : "VERTICES")) read_cells(cells_[0]);
+    else if (word == (grid_ ? "CELLS" : "VERTICES")) read_cells(0);
     else if (word == "CELL_TYPES" && grid_) read_types();
-    else if (word == "LINES" && !grid_) read_cells(cells_[1]);
-    else if (word == "POLYGONS" && !grid_) read_cells(cells_[2]);
-    else if (word == "TRIANGLE_STRIPS" && !grid_) read_cells(cells_[3]);
+    else if (word == "LINES" && !grid_) read_cells(1);
+    else if (word == "POLYGONS" && !grid_) read_cells(2);
+    else if (word == "TRIANGLE_STRIPS" && !grid_) read_cells(3);
     else if (word == "METADATA") skip_metadata();
     else if (word == "POINT_DATA") start_data(Attachment::points);
     else if (word == "CELL_DATA") start_data(Attachment::cells);
@@ -109,11 +123,11 @@ class LegacyReading {
     if (type.special != FileType::none) reader_.fail("points must be numbers");
     end_header_line();
     reader_.require_room(count, 3 * min_bytes(type.scalar, encoding_));
+    make_room(dataset_.points, count);
     dataset_.points.resize(count);
-    with_type(type.scalar, [&, i = std::size_t{0}]<class T>() mutable {
-      for_each_value<T>(reader_, encoding_, 3 * count, [&](T value) {
-        dataset_.points[i / 3][static_cast<int>(i % 3)] = static_cast<double>(value);
-        ++i;
+    with_type(type.scalar, [&]<class T>() {
+      for_each_tuple<T, 3>(reader_, encoding_, count, [&](std::size_t i, const std::array<T, 3>& p) {
+        dataset_.points[i] = {static_cast<double>(p[0]), static_cast<double>(p[1]), static_cast<double>(p[2])};
       });
     });
   }
@@ -123,39 +137,62 @@ class LegacyReading {
     return static_cast<std::uint32_t>(id);
   }
 
-  void read_cells(RawCells& cells) {
+  /// `values` of them, each a T.
+  template <class T>
+  std::vector<T> read_list(std::size_t count, ScalarType type) {
+    reader_.require_room(count, min_bytes(type, encoding_));
+    std::vector<T> list;
+    make_room(list, count);
+    list.resize(count);
+    for_each_tuple<T>(reader_, encoding_, count,
+                      [&](std::size_t i, const std::array<T, 1>& value) { list[i] = value[0]; });
+    return list;
+  }
+
+  void read_cells(std::size_t section) {
+    RawCells& cells = cells_[section];
     if (sorter_) reader_.fail("the cells come after their arrays");
-    if (!cells.ends.empty()) reader_.fail("there are two sections of the same cells");
+    if (!cells.ends.empty() || even_[section].count > 0) reader_.fail("there are two sections of the same cells");
     const std::size_t first = reader_.count("the number of cells", min_item_bytes());
     const std::size_t second = reader_.count("the size of the cell list", min_item_bytes());
     if (version5_) read_offset_cells(cells, first, second);
-    else read_counted_cells(cells, first, second);
+    else read_counted_cells(section, first, second);
   }
 
   // Before version 5: each cell is its number of corners and the corners.
-  void read_counted_cells(RawCells& cells, std::size_t count, std::size_t size) {
+  void read_counted_cells(std::size_t section, std::size_t count, std::size_t size) {
     end_header_line();
     if (size < count) reader_.fail("the cell list is shorter than the number of cells");
+    std::vector<std::int32_t> list = read_list<std::int32_t>(size, ScalarType::int32);
+    const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
+    if (each > 1) {
+      const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
+      if (parallel_find(usual_threads(), count, is_other) == count) {
+        even_[section] = {std::move(list), each - 1, 1, count};
+        return;
+      }
+    }
+    RawCells& cells = cells_[section];
     cells.ends.reserve(count);
     cells.ids.reserve(size - count);
     std::int64_t left = 0;
-    for_each_value<std::int32_t>(reader_, encoding_, size, [&](std::int32_t value) {
+    for (const std::int32_t value : list) {
       if (left > 0) {
         cells.ids.push_back(checked_id(value));
         if (--left == 0) cells.ends.push_back(cells.ids.size());
-        return;
+        continue;
       }
       if (value < 0) reader_.fail("a cell has {} corners", value);
       left = value;
       if (left == 0) cells.ends.push_back(cells.ids.size());
-    });
+    }
     if (left != 0 || cells.ends.size() != count)
       reader_.fail("the cell list does not hold the announced number of cells");
   }
 
   // From version 5: all offsets, then all corners.
   void read_offset_cells(RawCells& cells, std::size_t offsets, std::size_t corners) {
-    read_list("OFFSETS", offsets, cells.ends, [&](auto value) {
+    read_listed("OFFSETS", offsets, cells.ends, [&](auto value) {
       const auto end = converted<std::uint64_t>(value);
       if (!end || *end > corners || (!cells.ends.empty() && *end < cells.ends.back()))
         reader_.fail("the cell offsets do not increase");
@@ -166,7 +203,7 @@ class LegacyReading {
         reader_.fail("the cell offsets do not fit the cells");
       cells.ends.erase(cells.ends.begin());
     }
-    read_list("CONNECTIVITY", corners, cells.ids, [&](auto value) {
+    read_listed("CONNECTIVITY", corners, cells.ids, [&](auto value) {
       const auto id = converted<std::int64_t>(value);
       if (!id) reader_.fail("{} is no point number", value);
       return checked_id(*id);
@@ -175,14 +212,13 @@ class LegacyReading {
 
   /// A keyword, a type, and so many numbers of it, each as `checked` returns it.
   template <class To, class Checked>
-  void read_list(const std::string& keyword, std::size_t count, std::vector<To>& list, Checked&& checked) {
+  void read_listed(const std::string& keyword, std::size_t count, std::vector<To>& list, Checked&& checked) {
     expect_word(keyword);
     const ScalarType type = parse_type().scalar;
     end_header_line();
-    reader_.require_room(count, min_bytes(type, encoding_));
     list.reserve(count);
     with_type(type, [&]<class T>() {
-      for_each_value<T>(reader_, encoding_, count, [&](T value) { list.push_back(checked(value)); });
+      for (const T value : read_list<T>(count, type)) list.push_back(checked(value));
     });
   }
 
@@ -198,10 +234,12 @@ class LegacyReading {
   void read_types() {
     const std::size_t count = reader_.count("the number of cell types", min_item_bytes());
     end_header_line();
-    types_.reserve(count);
-    for_each_value<std::int32_t>(reader_, encoding_, count, [&](std::int32_t value) {
-      types_.push_back(value >= 0 && value < 256 ? static_cast<std::uint8_t>(value) : 255);
-    });
+    reader_.require_room(count, min_bytes(ScalarType::int32, encoding_));
+    types_.resize(count);
+    for_each_tuple<std::int32_t>(
+        reader_, encoding_, count, [&](std::size_t i, const std::array<std::int32_t, 1>& value) {
+          types_[i] = value[0] >= 0 && value[0] < 256 ? static_cast<std::uint8_t>(value[0]) : 255;
+        });
   }
 
   // Information about an array (component names, units): lines up to a blank one.
@@ -216,23 +254,48 @@ class LegacyReading {
     if (!have_points_) reader_.fail("the cells' arrays come before the POINTS");
     sorter_.emplace(dataset_, reader_.path().string());
     if (grid_) {
-      if (types_.size() != cells_[0].ends.size())
-        reader_.fail("the numbers of cells and of cell types differ ({} and {})", cells_[0].ends.size(), types_.size());
-      sorter_->reserve(types_);
-      add_cells(cells_[0], [&](std::size_t i) { return int{types_[i]}; });
+      const std::size_t cells = cells_[0].ends.size() + even_[0].count;
+      if (types_.size() != cells)
+        reader_.fail("the numbers of cells and of cell types differ ({} and {})", cells, types_.size());
+      const auto is_other = [&](std::size_t i) { return types_[i] != types_[0]; };
+      const bool one_kind = cells > 0 && parallel_find(usual_threads(), cells, is_other) == cells;
+      if (!one_kind || !add_even(0, types_[0])) {
+        sorter_->reserve(types_);
+        add_cells(0, [&](std::size_t i) { return int{types_[i]}; });
+      }
     } else {
       // VTK numbers polygonal cells in this order, whatever the order in the file.
       constexpr std::array polygonal{kind_poly_vertex, kind_poly_line, kind_polygon, kind_triangle_strip};
-      sorter_->reserve(kind_triangle, cells_[2].ends.size());
-      for (std::size_t k = 0; k < polygonal.size(); ++k)
-        add_cells(cells_[k], [&](std::size_t) { return int{polygonal[k]}; });
+      for (std::size_t k = 0; k < polygonal.size(); ++k) {
+        if (add_even(k, polygonal[k])) continue;
+        if (polygonal[k] == kind_polygon) sorter_->reserve(kind_triangle, cells_[k].ends.size());
+        add_cells(k, [&](std::size_t) { return int{polygonal[k]}; });
+      }
     }
   }
 
-  template <class KindOf>
-  void add_cells(RawCells& cells, KindOf&& kind_of) {
-    sorter_->add_runs(cells.ids, cells.ends, kind_of);
+  // Adds the cells of a section where they are all triangles or all tetrahedra. False where they are not.
+  bool add_even(std::size_t section, int kind) {
+    EvenCells& cells = even_[section];
+    if (kind == kind_tetra && cells.corners == 4) cells.add_to<4>(*sorter_);
+    else if ((kind == kind_triangle || kind == kind_polygon) && cells.corners == 3) cells.add_to<3>(*sorter_);
+    else return false;
     cells = {};
+    return true;
+  }
+
+  template <class KindOf>
+  void add_cells(std::size_t section, KindOf&& kind_of) {
+    const EvenCells& even = even_[section];
+    std::size_t place = even.gap;
+    for (std::size_t i = 0; i < even.count; ++i, place += even.gap + even.corners) {
+      const std::span<const std::int32_t> ids(even.list.data() + place, even.corners);
+      for (const std::int32_t id : ids) static_cast<void>(checked_id(id));
+      sorter_->add(kind_of(i), ids);
+    }
+    sorter_->add_runs(cells_[section].ids, cells_[section].ends, kind_of);
+    cells_[section] = {};
+    even_[section] = {};
   }
 
   void start_data(Attachment attachment) {
@@ -270,7 +333,7 @@ class LegacyReading {
       named();
       const std::size_t size = reader_.count("the size of a lookup table", 4 * min_item_bytes());
       end_header_line();
-      if (encoding_ == Encoding::text) for_each_value<double>(reader_, encoding_, 4 * size, [](double) {});
+      if (encoding_ == Encoding::text) read_list<double>(4 * size, ScalarType::float64);
       else reader_.skip(4 * size);
     } else {
       reader_.fail("unknown keyword {}", in_quotes(word));
@@ -296,10 +359,9 @@ class LegacyReading {
     // Text files give colours from 0 to 1, binary ones from 0 to 255.
     check_components(components, name);
     std::vector<std::uint8_t> values;
-    for_each_value<double>(reader_, encoding_, components * tuples_, [&](double value) {
+    for (const double value : read_list<double>(components * tuples_, ScalarType::float64))
       values.push_back(
           static_cast<std::uint8_t>(std::lround(255 * std::clamp(std::isnan(value) ? 0 : value, 0.0, 1.0))));
-    });
     keep(attachment_, {name, static_cast<int>(components), std::move(values)});
   }
 
@@ -385,6 +447,7 @@ class LegacyReading {
   bool grid_ = false;
   bool have_points_ = false;
   std::array<RawCells, 4> cells_;  // a grid's; or vertices, lines, polygons and strips
+  std::array<EvenCells, 4> even_;  // those that have as many corners each
   std::vector<std::uint8_t> types_;
   std::optional<CellSorter> sorter_;
   Attachment attachment_ = Attachment::nothing;
@@ -404,11 +467,22 @@ std::string encoded_name(const std::string& name) {
 
 std::string type_name(ScalarType type) { return lower_case(name_of(type_names, type)); }
 
-template <class Cells>
-void write_cells(ByteWriter& writer, const Cells& cells) {
-  for (const auto& cell : cells) {
-    write_value(writer, static_cast<std::int32_t>(cell.size()), order);
-    for (const VertexId id : cell) write_value(writer, static_cast<std::int32_t>(id.value), order);
+template <std::size_t Corners>
+void write_cells(ByteWriter& writer, const std::vector<std::array<VertexId, Corners>>& cells) {
+  using Record = std::array<std::int32_t, Corners + 1>;
+  writer.write_items(cells.size(), sizeof(Record), [&](std::size_t first, std::size_t some, char* to) {
+    for (const auto& cell : std::span(cells).subspan(first, some)) {
+      put_value(to, static_cast<std::int32_t>(Corners), order);
+      for (std::size_t k = 0; k < Corners; ++k)
+        put_value(to + 4 * (k + 1), static_cast<std::int32_t>(cell[k].value), order);
+      to += sizeof(Record);
+    }
+  });
+}
+void write_cells(ByteWriter& writer, const std::vector<std::vector<VertexId>>& lines) {
+  for (const auto& line : lines) {
+    write_value(writer, static_cast<std::int32_t>(line.size()), order);
+    for (const VertexId id : line) write_value(writer, static_cast<std::int32_t>(id.value), order);
   }
 }
 
@@ -430,7 +504,8 @@ void write_grid_cells(ByteWriter& writer, const Dataset& dataset) {
   for_each_block(dataset, [&](CellKind, const auto& block, const DataArrays&) { write_cells(writer, block); });
   writer.print("\nCELL_TYPES {}\n", cells);
   for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
-    for (const auto& cell : block) write_value(writer, std::int32_t{vtk_kind(kind, cell.size())}, order);
+    write_each<std::int32_t>(writer, block.size(), order,
+                             [&](std::size_t i) { return vtk_kind(kind, block[i].size()); });
   });
   writer.print("\n");
 }

@@ -16,12 +16,16 @@ class MeshJoiner {
     if (section == nullptr || section->arrays.empty()) file_.fail("the points are missing");
     const DataArray array = file_.read(section->arrays[0], count);
     if (array.components != 3) file_.fail("the points do not have three coordinates");
-    dataset_.points.reserve(dataset_.points.size() + count);
+    const std::size_t before = dataset_.points.size();
+    make_room(dataset_.points, before + count);
+    dataset_.points.resize(before + count);
     std::visit(
-        [&](const auto& v) {
-          for (std::size_t i = 0; i + 2 < v.size(); i += 3)
-            dataset_.points.push_back(
-                {static_cast<double>(v[i]), static_cast<double>(v[i + 1]), static_cast<double>(v[i + 2])});
+        [&](const auto& values) {
+          parallel_for(usual_threads(), count, [&](std::size_t i) {
+            const auto* p = &values[3 * i];
+            dataset_.points[before + i] = {static_cast<double>(p[0]), static_cast<double>(p[1]),
+                                           static_cast<double>(p[2])};
+          });
         },
         array.values);
   }
@@ -36,14 +40,16 @@ class MeshJoiner {
     if (kind == 0) {
       const XmlArray* types = section->find("types");
       if (types == nullptr) file_.fail("the cells have no types");
-      std::visit([&](const auto& list) { kinds = cell_kinds_in(list); }, file_.values(*types));
-      sorter_.reserve(kinds);
+      std::visit([&](auto&& list) { kinds = cell_kinds_in(std::move(list)); }, file_.values(*types));
     }
     std::visit(
         [&](const auto& id_values, const auto& end_values) {
           if constexpr (std::is_integral_v<typename std::decay_t<decltype(id_values)>::value_type>) {
             if (kind == 0 && kinds.size() != end_values.size())
               file_.fail("the numbers of cells and of cell types differ ({} and {})", end_values.size(), kinds.size());
+            if (add_even<4>(id_values, end_values, kinds, kind, before)) return;
+            if (add_even<3>(id_values, end_values, kinds, kind, before)) return;
+            sorter_.reserve(kinds);
             add_runs(id_values, end_values, before, [&](std::size_t i) { return kind == 0 ? int{kinds[i]} : kind; });
           } else {
             file_.fail("the connectivity of the cells is no array of whole numbers");
@@ -55,6 +61,30 @@ class MeshJoiner {
   CellSorter& sorter() { return sorter_; }
 
  private:
+  /// Ids of points of a piece, as they are in the whole mesh. Others stay as they are, to be refused.
+  [[nodiscard]] std::int64_t id_in_whole(std::int64_t id, std::size_t before) const {
+    const bool known = id >= 0 && id < static_cast<std::int64_t>(dataset_.points.size());
+    return known ? id + static_cast<std::int64_t>(before) : id;
+  }
+
+  /// Adds the cells where all are triangles, or tetrahedra. False where they are not.
+  template <int Corners, class Ids, class Ends>
+  bool add_even(const Ids& ids, const Ends& ends, std::span<const std::uint8_t> kinds, int kind, std::size_t before) {
+    const auto fits = [](int of_cell) {
+      return Corners == 4 ? of_cell == kind_tetra : of_cell == kind_triangle || of_cell == kind_polygon;
+    };
+    if (ids.size() != Corners * ends.size()) return false;
+    const std::size_t other = parallel_find(usual_threads(), ends.size(), [&](std::size_t i) {
+      return converted<std::size_t>(ends[i]) != Corners * (i + 1) || !fits(kind == 0 ? kinds[i] : kind);
+    });
+    if (other < ends.size()) return false;
+    sorter_.add_simplices<Corners>(ends.size(), [&](std::size_t i, int k) {
+      return id_in_whole(static_cast<std::int64_t>(ids[Corners * i + static_cast<std::size_t>(k)]), before);
+    });
+    return true;
+  }
+
+  static std::vector<std::uint8_t> cell_kinds_in(std::vector<std::uint8_t> kinds) { return kinds; }
   template <class List>
   std::vector<std::uint8_t> cell_kinds_in(const List& list) {
     std::vector<std::uint8_t> kinds;
@@ -76,9 +106,7 @@ class MeshJoiner {
       if (!end || *end < begin || *end > ids.size())
         file_.fail("the offsets of cell {} do not fit the connectivity", i);
       cell.assign(ids.begin() + static_cast<std::ptrdiff_t>(begin), ids.begin() + static_cast<std::ptrdiff_t>(*end));
-      const auto points = static_cast<std::int64_t>(dataset_.points.size());
-      for (std::int64_t& id : cell)
-        if (id >= 0 && id < points) id += static_cast<std::int64_t>(before);  // others are refused as they are
+      for (std::int64_t& id : cell) id = id_in_whole(id, before);
       sorter_.add(kind_of(i), std::span<const std::int64_t>(cell));
       begin = *end;
     }
@@ -162,20 +190,29 @@ Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span
 
 // ---- writing ----
 
-template <class Int, class Cells>
-void write_ids(ByteWriter& writer, const Cells& cells) {
-  for (const auto& cell : cells) {
-    if constexpr (sizeof(Int) == sizeof(VertexId)) {
-      writer.write(cell.data(), cell.size() * sizeof(VertexId));
-    } else {
-      for (const VertexId id : cell) write_value(writer, static_cast<Int>(id.value), native_encoding);
-    }
+template <class Int, std::size_t Corners>
+void write_ids(ByteWriter& writer, const std::vector<std::array<VertexId, Corners>>& cells) {
+  if constexpr (sizeof(Int) == sizeof(VertexId)) {
+    writer.write(cells.data(), cells.size() * sizeof(cells[0]));
+  } else {
+    write_each<Int>(writer, Corners * cells.size(), native_encoding,
+                    [&](std::size_t i) { return cells[i / Corners][i % Corners].value; });
   }
 }
+template <class Int>
+void write_ids(ByteWriter& writer, const std::vector<std::vector<VertexId>>& lines) {
+  for (const auto& line : lines)
+    for (const VertexId id : line) write_value(writer, static_cast<Int>(id.value), native_encoding);
+}
 
-template <class Int, class Cells>
-void write_ends(ByteWriter& writer, const Cells& cells, std::uint64_t& end) {
-  for (const auto& cell : cells) write_value(writer, static_cast<Int>(end += cell.size()), native_encoding);
+template <class Int, std::size_t Corners>
+void write_ends(ByteWriter& writer, const std::vector<std::array<VertexId, Corners>>& cells, std::uint64_t& end) {
+  write_each<Int>(writer, cells.size(), native_encoding, [&](std::size_t i) { return end + Corners * (i + 1); });
+  end += Corners * cells.size();
+}
+template <class Int>
+void write_ends(ByteWriter& writer, const std::vector<std::vector<VertexId>>& lines, std::uint64_t& end) {
+  for (const auto& line : lines) write_value(writer, static_cast<Int>(end += line.size()), native_encoding);
 }
 
 // connectivity and offsets of some of the blocks, one after the other.
@@ -210,7 +247,8 @@ void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
   const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
   xml.array("types", ScalarType::uint8, 1, cells, [&dataset](ByteWriter& writer) {
     for_each_block(dataset, [&](CellKind kind, const auto& block, const DataArrays&) {
-      for (const auto& cell : block) write_value(writer, vtk_kind(kind, cell.size()), native_encoding);
+      write_each<std::uint8_t>(writer, block.size(), native_encoding,
+                               [&](std::size_t i) { return vtk_kind(kind, block[i].size()); });
     });
   });
   xml.print("      </Cells>\n");

@@ -6,7 +6,7 @@ namespace isochron::cuda {
 
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>&, const SimplexMesh<Corners>&,
-                                                         const SolveOptions&) {
+                                                         const Metric&, const SolveOptions&) {
   require_device();
   return nullptr;
 }
@@ -17,27 +17,25 @@ std::unique_ptr<MeshSchedule<T, Corners>> make_domain_decomposition(const Simple
   return nullptr;
 }
 
-#define ISOCHRON_INSTANTIATE(make, T, corners)                                               \
-  template std::unique_ptr<MeshSchedule<T, corners>> make(const SimplexProblem<T, corners>&, \
-                                                          const SimplexMesh<corners>&, const SolveOptions&);
-ISOCHRON_INSTANTIATE(make_patch_fim, float, 3)
-ISOCHRON_INSTANTIATE(make_patch_fim, float, 4)
-ISOCHRON_INSTANTIATE(make_patch_fim, double, 3)
-ISOCHRON_INSTANTIATE(make_patch_fim, double, 4)
-ISOCHRON_INSTANTIATE(make_domain_decomposition, float, 3)
-ISOCHRON_INSTANTIATE(make_domain_decomposition, float, 4)
-ISOCHRON_INSTANTIATE(make_domain_decomposition, double, 3)
-ISOCHRON_INSTANTIATE(make_domain_decomposition, double, 4)
+#define ISOCHRON_INSTANTIATE(T, corners)                                                                   \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_patch_fim(                                       \
+      const SimplexProblem<T, corners>&, const SimplexMesh<corners>&, const Metric&, const SolveOptions&); \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_domain_decomposition(                            \
+      const SimplexProblem<T, corners>&, const SimplexMesh<corners>&, const SolveOptions&);
+ISOCHRON_INSTANTIATE(float, 3)
+ISOCHRON_INSTANTIATE(float, 4)
+ISOCHRON_INSTANTIATE(double, 3)
+ISOCHRON_INSTANTIATE(double, 4)
 #undef ISOCHRON_INSTANTIATE
 
 template <class T, int Dim>
-std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, int) {
+std::unique_ptr<DeviceGrid<T>> make_block_fim(const TensorProblem<T, Dim>&, const PaperOptions&) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, int);
-template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, int);
-template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, int);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 2>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<float>> make_block_fim(const TensorProblem<float, 3>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 2>&, const PaperOptions&);
+template std::unique_ptr<DeviceGrid<double>> make_block_fim(const TensorProblem<double, 3>&, const PaperOptions&);
 
 }  // namespace isochron::cuda

@@ -135,39 +135,6 @@ __global__ void list_slots(const std::uint32_t* vertex_begin, const std::uint32_
   }
 }
 
-/// Entries of a slice: as many for each lane as its busiest one has.
-__global__ void size_slices(const std::uint32_t* slice_vertex, std::uint32_t slices, const std::uint32_t* gather_begin,
-                            std::uint64_t* entries) {
-  const std::uint32_t s = blockIdx.x * blockDim.x + threadIdx.x;
-  if (s > slices) return;
-  std::uint32_t most = 0;
-  if (s < slices)
-    for (std::uint32_t v = slice_vertex[s]; v < slice_vertex[s + 1]; ++v)
-      most = max(most, gather_begin[v + 1] - gather_begin[v]);
-  entries[s] = std::uint64_t{most} * strip_width;
-}
-
-/// Copies the cell of every incidence into the strip of its vertex, turned so that the vertex comes last.
-template <class T, int Corners>
-__global__ void fill_strips(CellView<T> cells, const std::uint32_t* vertex_begin, const std::uint32_t* patch_of,
-                            const std::uint32_t* vertex, std::uint32_t incidences, StripView<T> strips,
-                            std::uint32_t* face, T* length) {
-  const std::uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= incidences) return;
-  const std::uint32_t v = vertex[i], p = patch_of[v], slot = cells.gather[i];
-  const std::uint32_t c = cells.begin[p] + slot / Corners;
-  PatchSimplex<std::uint32_t, T, Corners> cell;
-  for (int k = 0; k < Corners; ++k) cell.node[k] = cells.corner[std::size_t{cells.count} * k + c] & ~updated_flag;
-  for (int j = 0; j < cell.edges; ++j) cell.length[j] = cells.length[std::size_t{cells.count} * j + c];
-  const std::uint32_t turns = (slot % Corners + 1) % Corners;
-  for (std::uint32_t t = 0; t < turns; ++t) cell.turn();
-  const std::uint32_t local = v - vertex_begin[p];
-  const std::uint64_t at = strips.begin[strips.slice_begin[p] + local / strip_width] +
-                           std::uint64_t{i - cells.gather_begin[v]} * strip_width + local % strip_width;
-  for (int k = 0; k + 1 < Corners; ++k) face[strips.entries * k + at] = cell.node[k];
-  for (int j = 0; j < cell.edges; ++j) length[strips.entries * j + at] = cell.length[j];
-}
-
 template <class N>
 N last_of(const DeviceArray<N>& numbers) {
   N value = 0;
@@ -182,9 +149,9 @@ std::vector<std::uint32_t> on_host(const Numbers& numbers) {
 }
 
 template <class T, int Corners>
-class PatchBuilder {
+class CellBuilder {
  public:
-  PatchBuilder(const SimplexProblem<T, Corners>& problem, const PatchPacking& packing)
+  CellBuilder(const SimplexProblem<T, Corners>& problem, const PatchPacking& packing)
       : packing_(packing),
         patches_(packing.patches()),
         records_(std::span<const ElementRecord<T, Corners>>(problem.elements)),
@@ -200,14 +167,13 @@ class PatchBuilder {
     elements_.patch_of = patch_of_.data();
   }
 
-  PatchData<T> build(PatchLayout layout) {
+  PatchData<T> build() {
     data_.topology.vertex_begin = Numbers(std::span<const std::uint32_t>(packing_.vertex_begin));
     find_cells();
     find_halo();
     number_cells();
     make_gather_lists();
-    measure(layout);
-    if (layout == PatchLayout::one_ring_strip) make_strips();
+    measure();
     return std::move(data_);
   }
 
@@ -274,45 +240,23 @@ class PatchBuilder {
     cell_patch_ = {};
     sort_by_key(slot_vertex_, cells.gather, packing_.vertices());
     cells.gather_begin = group_offsets(slot_vertex_, packing_.vertices());
+    // Behind the lists stand slots that get no candidate.
+    Numbers used(last_of(cells.gather_begin));
+    if (used.size() > 0)
+      check(cudaMemcpy(used.data(), cells.gather.data(), used.bytes(), cudaMemcpyDeviceToDevice), "copying a list");
+    cells.gather = std::move(used);
   }
 
-  /// What a patch works on: times of its vertices and its halo, and a value for each vertex or each slot.
-  void measure(PatchLayout layout) {
+  /// What a patch works on: times of its vertices and its halo, and a value for each slot.
+  void measure() {
     const std::vector<std::uint32_t> halo = on_host(data_.topology.halo_begin), cell = on_host(data_.cells.begin);
     data_.room.resize(patches_);
     for (std::uint32_t p = 0; p < patches_; ++p) {
       const std::uint64_t own = packing_.vertex_begin[p + 1] - packing_.vertex_begin[p];
       const std::uint64_t cells = cell[p + 1] - cell[p];
-      data_.room[p] = own + (halo[p + 1] - halo[p]) + (layout == PatchLayout::cell_assembly ? cells * Corners : own);
-      data_.max_cells = std::max(data_.max_cells, cells);
+      data_.room[p] = own + (halo[p + 1] - halo[p]) + cells * Corners;
+      data_.busiest = std::max(data_.busiest, cells);
     }
-  }
-
-  void make_strips() {
-    std::vector<std::uint32_t> slice_begin{0}, slice_vertex;
-    for (std::uint32_t p = 0; p < patches_; ++p) {
-      for (std::uint32_t v = packing_.vertex_begin[p]; v < packing_.vertex_begin[p + 1]; v += strip_width)
-        slice_vertex.push_back(v);
-      slice_begin.push_back(static_cast<std::uint32_t>(slice_vertex.size()));
-    }
-    const auto slices = static_cast<std::uint32_t>(slice_vertex.size());
-    slice_vertex.push_back(packing_.vertices());
-    PatchStrips<T>& strips = data_.strips;
-    strips.slice_begin = Numbers(std::span<const std::uint32_t>(slice_begin));
-    strips.begin = DeviceArray<std::uint64_t>(slice_vertex.size());
-    const Numbers slice_vertices{std::span<const std::uint32_t>(slice_vertex)};
-    launch_for(slice_vertex.size(), size_slices, slice_vertices.data(), slices, data_.cells.gather_begin.data(),
-               strips.begin.data());
-    exclusive_sum(strips.begin);
-    strips.entries = last_of(strips.begin);
-    strips.face = Numbers(strips.entries * (Corners - 1));
-    strips.length = DeviceArray<T>(strips.entries * SimplexMesh<Corners>::edges);
-    const std::uint32_t incidences = last_of(data_.cells.gather_begin);
-    launch_for(incidences, fill_strips<T, Corners>, data_.cells.view(), data_.topology.vertex_begin.data(),
-               patch_of_.data(), slot_vertex_.data(), incidences, strips.view(), strips.face.data(),
-               strips.length.data());
-    strips.incidence_begin = std::move(data_.cells.gather_begin);
-    data_.cells = {};
   }
 
   const PatchPacking& packing_;
@@ -329,13 +273,36 @@ class PatchBuilder {
 }  // namespace
 
 template <class T, int Corners>
-PatchData<T> build_patches(const SimplexProblem<T, Corners>& problem, const PatchPacking& packing, PatchLayout layout) {
-  return PatchBuilder<T, Corners>(problem, packing).build(layout);
+PatchData<T> build_cells(const SimplexProblem<T, Corners>& problem, const PatchPacking& packing) {
+  return CellBuilder<T, Corners>(problem, packing).build();
 }
 
-template PatchData<float> build_patches(const SimplexProblem<float, 3>&, const PatchPacking&, PatchLayout);
-template PatchData<float> build_patches(const SimplexProblem<float, 4>&, const PatchPacking&, PatchLayout);
-template PatchData<double> build_patches(const SimplexProblem<double, 3>&, const PatchPacking&, PatchLayout);
-template PatchData<double> build_patches(const SimplexProblem<double, 4>&, const PatchPacking&, PatchLayout);
+template <class T>
+PatchData<T> upload_strips(const OneRingStrips<T>& strips, const PatchPacking& packing) {
+  const auto on_device = []<class Value>(const std::vector<Value>& host) {
+    return DeviceArray<Value>(std::span<const Value>(host));
+  };
+  const PatchHalos& halos = strips.halos;
+  const StripArrays<T, HostArray>& from = strips.arrays;
+  PatchData<T> data;
+  data.topology = {on_device(packing.vertex_begin), on_device(halos.begin), on_device(halos.halo),
+                   on_device(halos.dependent_begin), on_device(halos.dependent)};
+  data.strips = {on_device(from.slice_begin),   on_device(from.word_begin),   on_device(from.speed_begin),
+                 on_device(from.word),          on_device(from.speed),        on_device(from.point),
+                 on_device(from.spelled_begin), on_device(from.spelled_face), on_device(from.spelled_length)};
+  for (std::uint32_t p = 0; p < packing.patches(); ++p) {
+    const std::uint64_t own = packing.vertex_begin[p + 1] - packing.vertex_begin[p];
+    data.room.push_back(strip_room(own, halos.begin[p + 1] - halos.begin[p]));
+    data.busiest = std::max(data.busiest, own);
+  }
+  return data;
+}
+
+template PatchData<float> build_cells(const SimplexProblem<float, 3>&, const PatchPacking&);
+template PatchData<float> build_cells(const SimplexProblem<float, 4>&, const PatchPacking&);
+template PatchData<double> build_cells(const SimplexProblem<double, 3>&, const PatchPacking&);
+template PatchData<double> build_cells(const SimplexProblem<double, 4>&, const PatchPacking&);
+template PatchData<float> upload_strips(const OneRingStrips<float>&, const PatchPacking&);
+template PatchData<double> upload_strips(const OneRingStrips<double>&, const PatchPacking&);
 
 }  // namespace isochron::cuda

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/papers/cuda/patch_data.h"
 #include "isochron/papers/methods.h"
@@ -69,29 +70,24 @@ struct Patch {
   T* room;  ///< what a layout needs beside
 };
 
-/// Each thread updates a vertex from its strip.
+/// Each thread updates a vertex from its strips. The coordinates lie in the room behind a value for each vertex.
 template <class T, int Corners>
 struct StripLayout {
   StripView<T> strips;
+
+  /// The patches' vertices and halos lie one behind the other.
+  __device__ void load(const Patch<T>& patch) const {
+    const T* const point = strips.point + std::size_t{3} * (std::size_t{patch.first} + patch.halo_first);
+    const std::uint32_t count = 3 * (patch.own + patch.halo);
+    for (std::uint32_t i = threadIdx.x; i < count; i += blockDim.x) patch.room[patch.own + i] = point[i];
+  }
 
   /// Fills the room with the earliest arrival at every vertex. Returns this thread's local solves.
   __device__ unsigned long long solve(const Patch<T>& patch) const {
     unsigned long long solves = 0;
     for (std::uint32_t i = threadIdx.x; i < patch.own; i += blockDim.x) {
-      const std::uint32_t v = patch.first + i;
-      const std::uint32_t valence = strips.incidence_begin[v + 1] - strips.incidence_begin[v];
-      std::uint64_t at = strips.begin[strips.slice_begin[patch.id] + i / strip_width] + i % strip_width;
-      T best = patch.time[i];
-      for (std::uint32_t j = 0; j < valence; ++j, at += strip_width) {
-        PatchSimplex<T, T, Corners> simplex;
-        for (int k = 0; k + 1 < Corners; ++k) simplex.node[k] = patch.time[strips.face[strips.entries * k + at]];
-        if (!(earliest_of_face(simplex) < best)) continue;
-        for (int e = 0; e < simplex.edges; ++e) simplex.length[e] = strips.length[strips.entries * e + at];
-        ++solves;
-        const T time = arrival_at_last(simplex);
-        if (time < best) best = time;
-      }
-      patch.room[i] = best;
+      const StripVertex<T> vertex{patch.id, patch.first + i, patch.own, i, patch.time, patch.room + patch.own};
+      patch.room[i] = earliest_from_strips<Corners>(strips, vertex, solves);
     }
     return solves;
   }
@@ -103,6 +99,8 @@ struct StripLayout {
 template <class T, int Corners>
 struct CellLayout {
   CellView<T> cells;
+
+  __device__ void load(const Patch<T>& /*patch*/) const {}
 
   /// Fills the slots of the room with candidates. Returns this thread's local solves.
   __device__ unsigned long long solve(const Patch<T>& patch) const {
@@ -198,6 +196,7 @@ class Sweeper {
       patch.time[i] = __ldcg(view_.time + patch.first + i);
     for (std::uint32_t i = threadIdx.x; i < patch.halo; i += blockDim.x)
       patch.time[patch.own + i] = __ldcg(view_.time + view_.halo[patch.halo_first + i]);
+    layout_.load(patch);
     __syncthreads();
     return patch;
   }
@@ -301,7 +300,7 @@ template <class T, int Corners, class Layout>
 class PatchFim final : public MeshSchedule<T, Corners> {
  public:
   PatchFim(const SimplexProblem<T, Corners>& problem, PatchPacking packing, PatchData<T> data, Layout layout,
-           std::uint64_t busiest, int sweeps)
+           int sweeps)
       : packing_(std::move(packing)),
         data_(std::move(data)),
         layout_(layout),
@@ -319,7 +318,7 @@ class PatchFim final : public MeshSchedule<T, Corners> {
     internal_time_.upload_from(std::span<const T>(problem.edge));
     launch_for(packing_.vertices(), to_places<T>, place_of_.data(), packing_.vertices(), internal_time_.data(),
                edge_.data());
-    const std::uint64_t warps = (busiest + warp_threads - 1) / warp_threads;
+    const std::uint64_t warps = (data_.busiest + warp_threads - 1) / warp_threads;
     threads_ = static_cast<int>(std::clamp<std::uint64_t>(warps * warp_threads, warp_threads, max_threads));
     place_rooms();
     fit_kernels();
@@ -344,6 +343,7 @@ class PatchFim final : public MeshSchedule<T, Corners> {
     state.counters.local_solves += work.solves;
     state.counters.vertex_updates += work.updates;
     state.counters.rounds += rounds;
+    state.counters.element_bytes = data_.element_bytes();
     state.transfer_seconds += whole.seconds() - solving;
   }
 
@@ -452,27 +452,29 @@ class PatchFim final : public MeshSchedule<T, Corners> {
 
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T, Corners>& problem,
-                                                         const SimplexMesh<Corners>& mesh,
+                                                         const SimplexMesh<Corners>& mesh, const Metric& metric,
                                                          const SolveOptions& options) {
   const PaperOptions& paper = options.paper;
   const int sweeps = sweeps_of(paper, Corners);
   PatchPacking packing = pack_vertices(problem, mesh, paper);
-  require_device();
-  PatchData<T> data = build_patches(problem, packing, paper.layout);
   if (paper.layout == PatchLayout::cell_assembly) {
+    require_device();
+    PatchData<T> data = build_cells(problem, packing);
     const CellLayout<T, Corners> layout{data.cells.view()};
-    const std::uint64_t busiest = data.max_cells;
     return std::make_unique<PatchFim<T, Corners, CellLayout<T, Corners>>>(problem, std::move(packing), std::move(data),
-                                                                          layout, busiest, sweeps);
+                                                                          layout, sweeps);
   }
+  const OneRingStrips<T> strips = make_one_ring_strips(problem, mesh, metric, packing, hardware_threads());
+  require_device();
+  PatchData<T> data = upload_strips(strips, packing);
   const StripLayout<T, Corners> layout{data.strips.view()};
-  return std::make_unique<PatchFim<T, Corners, StripLayout<T, Corners>>>(
-      problem, std::move(packing), std::move(data), layout, static_cast<std::uint64_t>(paper.patch_vertices), sweeps);
+  return std::make_unique<PatchFim<T, Corners, StripLayout<T, Corners>>>(problem, std::move(packing), std::move(data),
+                                                                         layout, sweeps);
 }
 
-#define ISOCHRON_INSTANTIATE(T, corners)                                                               \
-  template std::unique_ptr<MeshSchedule<T, corners>> make_patch_fim(const SimplexProblem<T, corners>&, \
-                                                                    const SimplexMesh<corners>&, const SolveOptions&);
+#define ISOCHRON_INSTANTIATE(T, corners)                             \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_patch_fim( \
+      const SimplexProblem<T, corners>&, const SimplexMesh<corners>&, const Metric&, const SolveOptions&);
 ISOCHRON_INSTANTIATE(float, 3)
 ISOCHRON_INSTANTIATE(float, 4)
 ISOCHRON_INSTANTIATE(double, 3)

@@ -14,6 +14,7 @@ namespace isochron {
 template <class T, int Corners>
 using MakeMeshSchedule = std::unique_ptr<MeshSchedule<T, Corners>> (*)(const SimplexProblem<T, Corners>& problem,
                                                                        const SimplexMesh<Corners>& mesh,
+                                                                       const Metric& metric,
                                                                        const SolveOptions& options);
 using MakeMeshSchedules = std::tuple<MakeMeshSchedule<float, 3>, MakeMeshSchedule<float, 4>,
                                      MakeMeshSchedule<double, 3>, MakeMeshSchedule<double, 4>>;

@@ -23,8 +23,9 @@ struct SolveState {
   Counters counters;
   Progress progress;
   bool converged = true;
-  double transfer_seconds = 0;  ///< of what a schedule took: copies to and from a device
-  double contrast = 1;          ///< as in `ProblemSize`
+  double transfer_seconds = 0;        ///< of what a schedule took: copies to and from a device
+  double contrast = 1;                ///< as in `ProblemSize`
+  std::uint32_t limit_of_rounds = 0;  ///< on a device; 0: as many as theory says (`max_rounds`)
 
   /// Whether a schedule that has updated so many vertices gives up. The times are not converged then.
   bool gives_up_after(std::uint64_t updates) {
@@ -33,8 +34,11 @@ struct SolveState {
   }
   /// The same for rounds on a device.
   bool gives_up_after_rounds(std::uint64_t rounds) {
-    if (rounds > max_rounds({time.size(), contrast})) converged = false;
+    if (rounds > most_rounds()) converged = false;
     return !converged;
+  }
+  [[nodiscard]] std::uint32_t most_rounds() const {
+    return limit_of_rounds > 0 ? limit_of_rounds : max_rounds({time.size(), contrast});
   }
 };
 

@@ -336,8 +336,9 @@ class MeshAdapter {
   template <class T>
   Schedule<T, Corners> make_schedule(const SimplexProblem<T, Corners>& problem) const {
     if (const PaperMethod* paper = paper_method_on_meshes(plan_->method))
-      return std::get<MakeMeshSchedule<T, Corners>>(paper->make_schedule)(problem, *mesh_, options_);
-    if (plan_->method == Method::active_list) return cuda::make_active_list(problem, options_.paper.storage);
+      return std::get<MakeMeshSchedule<T, Corners>>(paper->make_schedule)(problem, *mesh_, *metric_, options_);
+    if (plan_->method == Method::active_list)
+      return cuda::make_active_list(problem, *mesh_, *metric_, options_.paper.storage);
     return nullptr;
   }
 

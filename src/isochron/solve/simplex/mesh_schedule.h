@@ -24,9 +24,11 @@ class MeshSchedule {
 namespace cuda {
 
 /// Paper 001's compacted list of active vertices. Copies what a solve needs to the device. Throws DeviceError when
-/// there is no device or its memory is too small, UsageError for products of triangles.
+/// there is no device or its memory is too small, UsageError for products or coordinates of triangles, and for
+/// coordinates where there are virtual elements.
 template <class T, int Corners>
 std::unique_ptr<MeshSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>& problem,
+                                                           const SimplexMesh<Corners>& mesh, const Metric& metric,
                                                            ElementStorage storage);
 
 }  // namespace cuda

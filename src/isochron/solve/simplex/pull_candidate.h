@@ -1,5 +1,6 @@
-// What an element offers one of its corners, for schedules that only pull, from the two ways of paper 001 section 3 to
-// keep its geometry: six lengths addressed through the Gray code, or eighteen products. For host and device.
+// What an element offers one of its corners, for schedules that only pull, from the three ways of paper 001 section 3
+// to keep its geometry: coordinates and M, eighteen products, or six lengths addressed through the Gray code. For host
+// and device.
 #pragma once
 
 #include "isochron/local/simplex_update.h"
@@ -34,6 +35,13 @@ ISOCHRON_HD inline ProductRecord<T> with_products(const ElementRecord<T, 4>& fro
     }
   return record;
 }
+
+/// A tetrahedron with nothing precomputed: M, and the coordinates of its corners elsewhere.
+template <class T>
+struct MetricRecord {
+  std::array<std::uint32_t, 4> corner;  ///< as in `ElementRecord`
+  SymTensor3<T> metric;                 ///< in the problem's units
+};
 
 namespace detail {
 
@@ -97,6 +105,21 @@ ISOCHRON_HD inline T candidate(const ProductRecord<T>& r, int t, const Times& ti
   if (!s.exists || s.w2 < T(0)) keep(detail::edge_time(ua, uc, length(a, c), length(a, t), length(c, t), lambda));
   if (!s.exists || s.w3 < T(0)) keep(detail::edge_time(ua, ub, length(a, b), length(a, t), length(b, t), lambda));
   return best;
+}
+
+/// The same of a tetrahedron with coordinates: the six lengths are formed anew.
+template <class T, class Times>
+ISOCHRON_HD inline T candidate(const MetricRecord<T>& r, const Vec3<T>* points, int t, const Times& times) {
+  const std::uint32_t a = detail::vertex_at(r.corner[(t + 1) & 3]), b = detail::vertex_at(r.corner[(t + 2) & 3]),
+                      c = detail::vertex_at(r.corner[(t + 3) & 3]), x = detail::vertex_at(r.corner[t]);
+  const T ua = times.load(a), ub = times.load(b), uc = times.load(c);
+  constexpr T inf = detail::infinity<T>();
+  if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return inf;
+  const auto length = [&](std::uint32_t i, std::uint32_t j) { return squared_length(r.metric, points[j] - points[i]); };
+  return detail::tet_update_scaled(
+             ua, ub, uc,
+             TetLengths<T>{length(a, b), length(a, c), length(b, c), length(a, x), length(b, x), length(c, x)})
+      .time;
 }
 
 }  // namespace isochron

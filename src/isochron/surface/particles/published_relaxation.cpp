@@ -92,25 +92,16 @@ RelaxIteration PublishedRelaxation::sweep() {
 }
 
 DensityChange PublishedRelaxation::control(int iteration) {
-  const DensityRules<double> rules{options_.split_below, options_.delete_above,
-                                   options_.density == DensityControl::full};
-  const auto chance = [&](std::size_t i, std::uint64_t draw) {
-    return particle_chance(options_.seed, 2 * static_cast<std::uint64_t>(iteration) + draw, i);
-  };
+  const auto control = published_control(options_, rules_.flatness, iteration);
   DensityChange done;
   Copies next;
   next.reserve(particles_.size());
   for (std::size_t i = 0; i < particles_.size(); ++i) {
-    const Particle<double>& here = particles_[i];
-    const int change = published_change(energies_[i], chance(i, 0), rules);
-    done.deleted += change < 0;
-    if (change >= 0) next.push_back(here);
-    if (change <= 0) continue;
-    const Vec3d place = published_newcomer(here, chance(i, 1));
-    const Projection<double> landed = fields_.put(place, here.size, rules_.flatness * here.size, 8);
-    if (!landed.reached) continue;
-    next.push_back({landed.position, fields_.sizes.size(landed.position), landed.normal, here.lambda});
-    ++done.added;
+    const PublishedFate<double> fate = published_fate(particles_[i], energies_[i], i, fields_, control);
+    if (fate.stays) next.push_back(particles_[i]);
+    if (fate.splits) next.push_back(fate.newcomer);
+    done.deleted += !fate.stays;
+    done.added += fate.splits;
   }
   if (next.empty()) return {};  // of a few that crowd one place, chance would remove all
   particles_ = std::move(next);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -12,24 +11,6 @@
 #include "isochron/surface/particles/relax_loop.h"
 
 namespace isochron {
-
-/// When the published scheme ends: the system's energy has changed by less than a share of itself (section 6). Density
-/// is controlled after every sweep.
-class PublishedCourse {
- public:
-  explicit PublishedCourse(const ParticleOptions& options) : min_change_(options.min_change) {}
-
-  [[nodiscard]] bool controls(int /*iteration*/) const { return true; }
-  bool ends(int number, const RelaxIteration& iteration) {
-    const double before = energy_;
-    energy_ = iteration.energy * static_cast<double>(iteration.particles);
-    return number > 0 && std::abs(before - energy_) <= min_change_ * energy_;
-  }
-
- private:
-  double min_change_;
-  double energy_ = 0;
-};
 
 /// Particles in bins of 27 colours, for `run_relaxation`. The bins of a colour are processed at the same time, each by
 /// one thread, which first copies the bin's neighbourhood together (Algorithm 2). The same for any number of threads:

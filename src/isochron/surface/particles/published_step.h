@@ -5,8 +5,10 @@
 // of 0.657 h. Sizes are edge lengths here too, so h is a size over 0.657.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
+#include "isochron/surface.h"
 #include "isochron/surface/particles/density.h"
 #include "isochron/surface/particles/neighbours.h"
 #include "isochron/surface/particles/particle.h"
@@ -102,7 +104,7 @@ struct Neighbourhood {
   std::uint32_t own, count;
 };
 
-/// What a worker of one thread does with a neighbourhood. On a GPU a block of threads can take its place, whose threads
+/// What a worker of one thread does with a neighbourhood. On a GPU a block of threads takes its place, whose threads
 /// share `sum` (section 5.2), and of which one writes.
 struct OneThread {
   /// The sum over all particles but one.
@@ -179,6 +181,48 @@ ISOCHRON_HD Vec3<T> published_newcomer(const Particle<T>& parent, T chance) {
   const TangentPlane<T> plane(parent.normal);
   const T angle = T(6.283185307179586) * chance;
   return parent.position + (parent.size * std::cos(angle)) * plane.u + (parent.size * std::sin(angle)) * plane.v;
+}
+
+/// The rules of density control after one sweep, the same for all particles.
+template <class T>
+struct PublishedControl {
+  DensityRules<T> density;
+  T flatness;  ///< as in `PublishedRules`
+  std::uint64_t seed, sweep;
+};
+
+template <class T>
+PublishedControl<T> published_control(const ParticleOptions& options, T flatness, int sweep) {
+  return {{static_cast<T>(options.split_below), static_cast<T>(options.delete_above),
+           options.density == DensityControl::full},
+          flatness,
+          options.seed,
+          static_cast<std::uint64_t>(sweep)};
+}
+
+/// What becomes of a particle.
+template <class T>
+struct PublishedFate {
+  bool stays = true, splits = false;
+  Particle<T> newcomer{};  ///< where it splits, on the surface
+};
+
+/// Of particle i, as they are sorted into bins.
+template <class T, class Fields>
+ISOCHRON_HD PublishedFate<T> published_fate(const Particle<T>& here, T energy, std::size_t i, const Fields& fields,
+                                            const PublishedControl<T>& control) {
+  const auto chance = [&](std::uint64_t draw) {
+    return static_cast<T>(particle_chance(control.seed, 2 * control.sweep + draw, i));
+  };
+  PublishedFate<T> fate;
+  const int change = published_change(energy, chance(0), control.density);
+  fate.stays = change >= 0;
+  if (change <= 0) return fate;
+  const Vec3<T> place = published_newcomer(here, chance(1));
+  const Projection<T> landed = fields.put(place, here.size, control.flatness * here.size, 8);
+  fate.splits = landed.reached;
+  fate.newcomer = {landed.position, fields.sizes.size(landed.position), landed.normal, here.lambda};
+  return fate;
 }
 
 }  // namespace isochron

@@ -6,15 +6,8 @@
 
 namespace isochron {
 
-void check_scheme(ParticleScheme scheme, Backend backend) {
-  if (scheme == ParticleScheme::published && backend == Backend::cuda)
-    throw UsageError("the published scheme of particles is not available on the GPU yet; use " +
-                     Setting{Option::scheme, "ours"} + ", or " + Setting{Option::backend, "threads"});
-}
-
 Particles relax(const SplineField& distance, const SizeField& sizes, const std::vector<Vec3d>& seeds,
                 const ParticleOptions& options, const Progress& progress) {
-  check_scheme(options.scheme, options.backend);
   for (const Vec3d seed : seeds) {
     if (!(sizes.view().size(seed) > 0)) refuse_size();
   }

@@ -23,13 +23,10 @@ struct Particles {
   bool converged = false;  ///< the energy's change fell below `min_change`
 };
 
-/// Throws UsageError for the published scheme on a GPU.
-void check_scheme(ParticleScheme scheme, Backend backend);
-
 /// Projects the seeds to the surface and relaxes them: sweeps of damped Newton steps, one particle after another, with
 /// density control between sweeps; in our scheme the last sweeps are without it. The same for any number of threads.
-/// Throws InputError when no seed reaches the surface or a size is not positive, UsageError as `check_scheme` does,
-/// Cancelled when `progress` says so.
+/// Throws InputError when no seed reaches the surface or a size is not positive, DeviceError when there is no GPU to
+/// use or it fails, Cancelled when `progress` says so.
 Particles relax(const SplineField& distance, const SizeField& sizes, const std::vector<Vec3d>& seeds,
                 const ParticleOptions& options = {}, const Progress& progress = {});
 

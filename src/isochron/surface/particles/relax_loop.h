@@ -101,6 +101,24 @@ class OurCourse {
   double energy_ = 0;
 };
 
+/// When the published scheme ends: the system's energy has changed by less than a share of itself (section 6). Density
+/// is controlled after every sweep.
+class PublishedCourse {
+ public:
+  explicit PublishedCourse(const ParticleOptions& options) : min_change_(options.min_change) {}
+
+  [[nodiscard]] bool controls(int /*iteration*/) const { return true; }
+  bool ends(int number, const RelaxIteration& iteration) {
+    const double before = energy_;
+    energy_ = iteration.energy * static_cast<double>(iteration.particles);
+    return number > 0 && std::abs(before - energy_) <= min_change_ * energy_;
+  }
+
+ private:
+  double min_change_;
+  double energy_ = 0;
+};
+
 /// Sweeps and density control until the energy stands still. `Relaxation` has placed its particles; `prepare` lists
 /// neighbours, `sweep` moves every particle once, `control` adds and removes some, `current` gives them all. `Course`
 /// says when density is controlled and when it ends.

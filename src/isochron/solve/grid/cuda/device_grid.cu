@@ -373,7 +373,7 @@ class DeviceGridOf final : public DeviceGrid<T> {
     start(layers);
     Lists<T> lists = this->lists(layers.size());
     lists.tolerance = tolerance;
-    lists.max_rounds = max_rounds({cell_count()});
+    lists.max_rounds = this->most_rounds();
     lists.width = static_cast<T>((band_width > 0 ? band_width : width_) * static_cast<double>(mean_edge_));
     View view = stencils_.view();
     void* arguments[] = {&lists, &view};

@@ -9,6 +9,7 @@
 
 #include "isochron/arrival.h"
 #include "isochron/device.h"
+#include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/seed.h"
 #include "isochron/solve/grid/stencils.h"
 
@@ -49,6 +50,14 @@ class DeviceGrid {
   virtual Residual residual(std::size_t layer, std::span<const Seed> seeds, double limit) = 0;
   /// Other speeds on the same image, for what `make_speed_grid` has made.
   virtual void set_scale(DeviceArray<float>&& /*scale*/, T /*mean_edge*/) {}
+  /// Gives up after so many rounds; 0: as many as theory says (`max_rounds`).
+  void limit_rounds(std::uint32_t rounds) { limit_ = rounds; }
+
+ protected:
+  [[nodiscard]] std::uint32_t most_rounds() const { return limit_ > 0 ? limit_ : max_rounds({cell_count()}); }
+
+ private:
+  std::uint32_t limit_ = 0;
 };
 
 /// Device memory that an image takes with one layer, about, before its stencils are known.

@@ -8,14 +8,19 @@
 namespace isochron::cuda {
 
 template <class T, int Corners>
-std::unique_ptr<MeshSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>&, ElementStorage) {
+std::unique_ptr<MeshSchedule<T, Corners>> make_active_list(const SimplexProblem<T, Corners>&,
+                                                           const SimplexMesh<Corners>&, const Metric&, ElementStorage) {
   require_device();
   return nullptr;
 }
-template std::unique_ptr<MeshSchedule<float, 3>> make_active_list(const SimplexProblem<float, 3>&, ElementStorage);
-template std::unique_ptr<MeshSchedule<float, 4>> make_active_list(const SimplexProblem<float, 4>&, ElementStorage);
-template std::unique_ptr<MeshSchedule<double, 3>> make_active_list(const SimplexProblem<double, 3>&, ElementStorage);
-template std::unique_ptr<MeshSchedule<double, 4>> make_active_list(const SimplexProblem<double, 4>&, ElementStorage);
+#define ISOCHRON_INSTANTIATE(T, corners)                               \
+  template std::unique_ptr<MeshSchedule<T, corners>> make_active_list( \
+      const SimplexProblem<T, corners>&, const SimplexMesh<corners>&, const Metric&, ElementStorage);
+ISOCHRON_INSTANTIATE(float, 3)
+ISOCHRON_INSTANTIATE(float, 4)
+ISOCHRON_INSTANTIATE(double, 3)
+ISOCHRON_INSTANTIATE(double, 4)
+#undef ISOCHRON_INSTANTIATE
 
 template <class T>
 std::unique_ptr<MeshSolver<T>> make_volume_solver(const MeshInput<4>&, const MetricInput&,

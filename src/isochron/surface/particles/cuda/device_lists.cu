@@ -175,13 +175,14 @@ __global__ void start_colours(std::uint32_t count, std::uint32_t* colours, std::
   order[i] = static_cast<std::uint32_t>(i);
 }
 
-BinFrame make_frame(const DeviceParticles& particles, Vec3d corner, BinKind kind, double reach) {
+void make_frame(const DeviceParticles& particles, Vec3d corner, BinKind kind, double reach, DeviceBins& bins) {
   DeviceValue<SizeRange> found;
   launch_for(particles.count(), find_sizes, particles.particles.data(), particles.count(), found.data());
   const SizeRange range = found.read();
   const float smallest = std::bit_cast<float>(~range.not_smallest), largest = std::bit_cast<float>(range.largest);
   if (!(smallest > 0 && largest >= smallest && largest < unvisited)) refuse_size();
-  return BinFrame({{0, 0, 0}, corner, smallest, largest}, kind, reach);
+  bins.largest_size = largest;
+  bins.frame = BinFrame({{0, 0, 0}, corner, smallest, largest}, kind, reach);
 }
 
 std::vector<std::uint32_t> downloaded(const DeviceArray<std::uint32_t>& array) {
@@ -195,7 +196,7 @@ std::vector<std::uint32_t> downloaded(const DeviceArray<std::uint32_t>& array) {
 DeviceBins sort_into_bins(DeviceParticles& particles, Vec3d corner, BinKind kind, double reach) {
   const std::uint32_t count = particles.count();
   DeviceBins result;
-  result.frame = make_frame(particles, corner, kind, reach);
+  make_frame(particles, corner, kind, reach, result);
   DeviceArray<std::uint64_t> keys(count);
   DeviceArray<std::uint32_t> words(count), order(count);
   launch_for(count, make_keys, particles.particles.data(), count, result.frame, keys.data(), words.data(),

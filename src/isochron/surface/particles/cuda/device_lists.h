@@ -31,6 +31,7 @@ struct DeviceParticles {
 /// As `Bins`, with the frame they lie in and the sorted keys of the particles.
 struct DeviceBins {
   BinFrame frame;
+  float largest_size = 0;
   DeviceArray<std::uint64_t> keys;
   DeviceArray<Bin> bins;
   DeviceArray<std::uint32_t> slots;

@@ -1,13 +1,13 @@
 #include "isochron/surface/particles/cuda/relax_on_device.h"
 
 #include <algorithm>
-#include <span>
 
 #include "isochron/core/cuda/device_value.h"
 #include "isochron/core/cuda/grouping.h"
 #include "isochron/core/cuda/launch.h"
-#include "isochron/core/parallel.h"
 #include "isochron/surface/particles/cuda/device_lists.h"
+#include "isochron/surface/particles/cuda/device_surface.h"
+#include "isochron/surface/particles/cuda/published_on_device.h"
 #include "isochron/surface/particles/density.h"
 #include "isochron/surface/particles/relax_loop.h"
 #include "isochron/surface/particles/step.h"
@@ -139,18 +139,6 @@ __global__ void tally_up(const Particle<float>* particles, const DeviceRecord* r
   atomicAdd(&tally->far, counts[4]);
 }
 
-__global__ void place_seeds(SurfaceFields<float> fields, const Vec3f* seeds, std::uint32_t count,
-                            Particle<float>* particles, std::uint32_t* kept) {
-  const std::size_t i = thread_number();
-  if (i > count) return;
-  kept[i] = 0;
-  if (i == count) return;
-  const float size = fields.sizes.size(seeds[i]);
-  const Projection<float> landed = project(fields.distance, seeds[i], size, 0.01F * size, 10);
-  particles[i] = {landed.position, fields.sizes.size(landed.position), landed.normal, static_cast<float>(first_lambda)};
-  kept[i] = landed.reached;
-}
-
 __global__ void find_urges(View view, std::uint32_t count, DensityRules<float> rules, std::uint64_t seed,
                            std::uint64_t iteration, float* urges) {
   const std::size_t i = thread_number();
@@ -204,53 +192,17 @@ __global__ void decide(View view, BinFrame frame, BinTable table, std::uint32_t 
   added[i] = 1;
 }
 
-// Moves the marked ones together from `base` on; `ranks` counts the marked ones before each. Without records they are
-// new.
-__global__ void compact(const Particle<float>* particles, const DeviceRecord* records, const std::uint32_t* ranks,
-                        std::uint32_t count, std::uint32_t base, Particle<float>* to_particles,
-                        DeviceRecord* to_records) {
-  const std::size_t i = thread_number();
-  if (i >= count || ranks[i + 1] == ranks[i]) return;
-  const std::uint32_t to = base + ranks[i];
-  to_particles[to] = particles[i];
-  to_records[to] = records != nullptr ? records[i] : DeviceRecord{particles[i].position, unvisited, 0, 0};
-}
-
 class DeviceRelaxation {
  public:
-  DeviceRelaxation(const SplineField& distance, const SizeField& sizes, const ParticleOptions& options)
-      : distance_(distance),
-        sizes_(sizes),
-        options_(options),
-        coefficients_(distance.coefficients()),
-        size_values_(std::span<const float>(sizes.values)) {
-    fields_.distance = {coefficients_.data(), LatticeView<float>(distance.lattice())};
-    fields_.sizes = {size_values_.data(), LatticeView<float>(sizes.lattice)};
+  DeviceRelaxation(const DeviceSurface& surface, const ParticleOptions& options)
+      : surface_(surface), options_(options) {
     rules_.lambda_step = static_cast<float>(options.lambda_step);
-    for (int a = 0; a < 3; ++a) {
-      corner_[a] = (distance.lattice().shape[a] - 1) * distance.lattice().spacing[a];
-    }
   }
 
-  void place(const std::vector<Vec3d>& seeds) {
-    std::vector<Vec3f> positions(seeds.size());
-    std::transform(seeds.begin(), seeds.end(), positions.begin(), [](Vec3d p) {
-      return Vec3f{static_cast<float>(p.x), static_cast<float>(p.y), static_cast<float>(p.z)};
-    });
-    const DeviceArray<Vec3f> all{std::span<const Vec3f>(positions)};
-    const auto count = static_cast<std::uint32_t>(seeds.size());
-    DeviceArray<Particle<float>> placed(count);
-    DeviceArray<std::uint32_t> kept(std::size_t{count} + 1);
-    launch_for(kept.size(), place_seeds, fields_, all.data(), count, placed.data(), kept.data());
-    exclusive_sum(kept);
-    particles_ = make_particles(last_of(kept));
-    if (particles_.count() == 0) refuse_no_particles();
-    launch_for(count, compact, placed.data(), nullptr, kept.data(), count, 0, particles_.particles.data(),
-               particles_.records.data());
-  }
+  void place(const std::vector<Vec3d>& seeds) { particles_ = surface_.place(seeds); }
 
   void prepare() {
-    bins_ = sort_into_bins(particles_, corner_, options_.bins, list_reach);
+    bins_ = sort_into_bins(particles_, surface_.corner(), options_.bins, list_reach);
     lists_ = list_neighbours(particles_, bins_);
     waves_ = options_.bins == BinKind::uniform ? waves_of_bins(bins_) : waves_by_colour(lists_);
   }
@@ -294,10 +246,8 @@ class DeviceRelaxation {
     const std::uint32_t stay = last_of(kept), come = last_of(added);
     if (stay != count || come > 0) {
       DeviceParticles next = make_particles(std::size_t{stay} + come);
-      launch_for(count, compact, particles_.particles.data(), particles_.records.data(), kept.data(), count, 0,
-                 next.particles.data(), next.records.data());
-      launch_for(count, compact, offspring.data(), nullptr, added.data(), count, stay, next.particles.data(),
-                 next.records.data());
+      append_marked(particles_.particles, particles_.records.data(), kept, 0, next);
+      append_marked(offspring, nullptr, added, stay, next);
       particles_ = std::move(next);
     }
     return {come, count - stay};
@@ -305,29 +255,12 @@ class DeviceRelaxation {
 
   [[nodiscard]] bool lists_are_old() const { return far_share * far_ > particles_.count(); }
 
-  [[nodiscard]] std::vector<Particle<double>> current() const {
-    std::vector<Particle<float>> single(particles_.count());
-    particles_.particles.download_to(single);
-    std::vector<Particle<double>> all(single.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      for (int a = 0; a < 3; ++a) all[i].position[a] = single[i].position[a];
-      for (int a = 0; a < 3; ++a) all[i].normal[a] = single[i].normal[a];
-      all[i].size = single[i].size;
-    }
-    return all;
-  }
-
-  void finish(Particles& result) const {
-    const SurfaceFields<double> fields{distance_.view(), sizes_.view()};
-    finish_particles(fields, current(), options_.threads > 0 ? options_.threads : hardware_threads(), result);
-  }
+  [[nodiscard]] std::vector<Particle<double>> current() const { return downloaded(particles_); }
+  void finish(Particles& result) const { surface_.finish(particles_, result); }
 
  private:
-  static DeviceParticles make_particles(std::size_t count) {
-    return {DeviceArray<Particle<float>>(count), DeviceArray<DeviceRecord>(count)};
-  }
   [[nodiscard]] View view() {
-    return {fields_, particles_.particles.data(), particles_.records.data(), lists_.offsets.data(),
+    return {surface_.fields(), particles_.particles.data(), particles_.records.data(), lists_.offsets.data(),
             lists_.entries.data()};
   }
   template <int Lanes, int Threads>
@@ -337,13 +270,9 @@ class DeviceRelaxation {
            waves_.tasks.data(), first, count);
   }
 
-  const SplineField& distance_;
-  const SizeField& sizes_;
+  const DeviceSurface& surface_;
   ParticleOptions options_;
-  DeviceArray<float> coefficients_, size_values_;
-  SurfaceFields<float> fields_;
   StepRules<float> rules_;
-  Vec3d corner_;
   DeviceParticles particles_;
   DeviceBins bins_;
   DeviceLists lists_;
@@ -356,8 +285,9 @@ class DeviceRelaxation {
 Particles relax_on_device(const SplineField& distance, const SizeField& sizes, const std::vector<Vec3d>& seeds,
                           const ParticleOptions& options, const Progress& progress) {
   require_device();
-  if (seeds.empty()) refuse_no_particles();
-  DeviceRelaxation relaxation(distance, sizes, options);
+  const DeviceSurface surface(distance, sizes, options.threads);
+  if (options.scheme == ParticleScheme::published) return relax_published(surface, seeds, options, progress);
+  DeviceRelaxation relaxation(surface, options);
   relaxation.place(seeds);
   return run_relaxation(relaxation, options, progress);
 }
