@@ -28,7 +28,7 @@ td.name { white-space: nowrap; } th { vertical-align: bottom; max-width: 170px; 
 td.remark { color: #555; max-width: 420px; } .bad { color: #b00020; font-weight: 600; }
 p.note, li { margin: 3px 0; color: #444; font-size: 13.5px; } p.data { background: #fdf6e3; padding: 4px 8px; }
 figure svg { display: block; } figure { display: inline-block; margin: 12px 18px 6px 0; vertical-align: top; } figure img { display: block;
-  max-width: 100%; height: auto; } figcaption { font-size: 13px; color: #444; max-width: 600px; }
+  max-width: 100%; height: auto; } figcaption { font-size: 13px; color: #444; contain: inline-size; }
 .key { margin-right: 14px; font-size: 12px; white-space: nowrap; } .key i { display: inline-block; width: 11px;
   height: 11px; margin-right: 5px; }
 .wide { overflow-x: auto; } .none { color: #666; } svg { max-width: 100%; height: auto; }

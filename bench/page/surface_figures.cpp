@@ -1,5 +1,6 @@
 // Paper 002, Figures 6 and 9: meshes of the particles, with a part of each enlarged.
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -31,29 +32,44 @@ bool can_mesh(Report& report) {
 
 /// A square around the place that is nearest to the eye, some twenty triangles wide and not most of the mesh.
 Zoom zoom_on(const TriangleMesh& mesh) {
-  Vec3d low = mesh.points.front(), high = low;
-  for (const Vec3d& p : mesh.points)
-    for (int a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
-  const auto nearest = std::max_element(mesh.points.begin(), mesh.points.end(),
-                                        [](const Vec3d& a, const Vec3d& b) { return dot(a, eye) < dot(b, eye); });
+  Vec3d low = mesh.point(mesh.elements.front()[0]), high = low, nearest = low;
   double sides = 0;
-  for (const auto& [a, b, c] : mesh.elements) sides += norm(mesh.point(b) - mesh.point(a));
-  return {*nearest, std::min(10 * sides / static_cast<double>(mesh.element_count()), 0.15 * norm(high - low))};
+  for (const auto& element : mesh.elements) {
+    sides += norm(mesh.point(element[1]) - mesh.point(element[0]));
+    for (const VertexId v : element) {
+      const Vec3d& p = mesh.point(v);
+      for (int a = 0; a < 3; ++a) low[a] = std::min(low[a], p[a]), high[a] = std::max(high[a], p[a]);
+      if (dot(p, eye) > dot(nearest, eye)) nearest = p;
+    }
+  }
+  return {nearest, std::min(10 * sides / static_cast<double>(mesh.element_count()), 0.15 * norm(high - low))};
 }
 
-/// Radius ratios as colours, and how many triangles have which.
-struct RatioColors {
-  std::vector<Color> colors;
-  PictureLegend legend;
-
-  RatioColors(const TriangleMesh& mesh, int threads) {
-    const std::vector<Color> map = color_map(256);
-    for (const double ratio : radius_ratios(mesh, threads))
-      colors.push_back(map[static_cast<std::size_t>(255 * std::clamp(ratio, 0.0, 1.0))]);
-    legend = {"radius ratio of the triangles, and how many have it", 0, 1};
-    legend.histogram = shape_statistics(mesh, threads).radius_ratio.histogram(40);
+/// What is behind an upright plane through the middle, as the eye sees it: the inside of a box around a body.
+TriangleMesh cut_open(const TriangleMesh& mesh) {
+  const Vec3d toward{eye.x, eye.y, 0};
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  for (const Vec3d& p : mesh.points) low = std::min(low, dot(p, toward)), high = std::max(high, dot(p, toward));
+  TriangleMesh half{mesh.points, {}};
+  for (const auto& element : mesh.elements) {
+    const Vec3d sum = mesh.point(element[0]) + mesh.point(element[1]) + mesh.point(element[2]);
+    if (dot(sum, toward) < 1.5 * (low + high)) half.elements.push_back(element);
   }
-};
+  return half;
+}
+
+std::vector<Color> ratio_colors(const TriangleMesh& mesh, int threads) {
+  const std::vector<Color> map = color_map(256);
+  std::vector<Color> colors;
+  for (const double ratio : radius_ratios(mesh, threads))
+    colors.push_back(map[static_cast<std::size_t>(255 * std::clamp(ratio, 0.0, 1.0))]);
+  return colors;
+}
+
+PictureLegend ratio_legend(const TriangleMesh& mesh, int threads) {
+  return {"radius ratio of the triangles, and how many have it", 0, 1, 0,
+          shape_statistics(mesh, threads).radius_ratio.histogram(40)};
+}
 
 class MeshFigure {
  public:
@@ -130,6 +146,7 @@ bool figure_002_6(const BenchOptions& options) {
     double epsilon, delta, particles;
   };
   std::optional<Zoom> zoom;
+  std::vector<Picture> pictures;  // from the densest mesh, whose triangles say what is enlarged
   for (const auto& [letter, epsilon, delta, particles] :
        {Part{"d", 0.125, 0.125, 468623}, {"c", 0.5, 0.5, 405097}, {"b", 2.0, 1.0, 384531}}) {
     model.set_sizes(sizing(epsilon, delta), factor);
@@ -144,13 +161,14 @@ bool figure_002_6(const BenchOptions& options) {
     const Scene scene = scene_of(std::move(*mesh), {bone});
     SceneView view{.to_eye = eye, .size = 420};
     if (first)
-      figure.report().picture(picture_of("002-figure-6-a",
-                                         fmt::format("(a) {}; what is enlarged is in the frame", size),
-                                         scene.drawn_with_frame(view, *zoom)));
+      pictures.push_back(picture_of("002-figure-6-a", fmt::format("(a) {}; what is enlarged is in the frame", size),
+                                    scene.drawn_with_frame(view, *zoom)));
     view.zoom = zoom;
-    figure.report().picture(
+    pictures.push_back(
         picture_of(fmt::format("002-figure-6-{}", letter), fmt::format("({}) {}", letter, size), scene.drawn(view)));
   }
+  std::sort(pictures.begin(), pictures.end(), [](const Picture& a, const Picture& b) { return a.name < b.name; });
+  for (Picture& picture : pictures) figure.report().picture(std::move(picture));
   return figure.finish();
 }
 
@@ -164,7 +182,11 @@ bool figure_002_9(const BenchOptions& options) {
   };
   std::vector<Way> ways{{"paper's scheme", "paper", placed_by(ParticleScheme::published, figure.threads())},
                         {"ours", "ours", placed_by(ParticleScheme::ours, figure.threads())}};
-  if (has_gpu()) ways.push_back({"ours, GPU", "gpu", placed_by(ParticleScheme::ours, figure.threads(), Backend::cuda)});
+  if (has_gpu()) {
+    ways.push_back(
+        {"paper's scheme, GPU", "paper-gpu", placed_by(ParticleScheme::published, figure.threads(), Backend::cuda)});
+    ways.push_back({"ours, GPU", "ours-gpu", placed_by(ParticleScheme::ours, figure.threads(), Backend::cuda)});
+  }
   std::vector<std::pair<Organ, const char*>> organs{
       {Organ::heart, "heart"}, {Organ::lungs, "lungs"}, {Organ::ribcage, "ribcage"}};
   if (!figure.full()) organs.resize(1);  // all are the same small blobs
@@ -176,13 +198,15 @@ bool figure_002_9(const BenchOptions& options) {
       const std::string row = fmt::format("{}, {}", model.name, way.name);
       std::optional<TriangleMesh> mesh = figure.mesh(model, row, way.particles);
       if (!mesh) continue;
-      if (!zoom) zoom = zoom_on(*mesh);
-      const std::string caption = fmt::format("{}: {} triangles; a part of it enlarged", row, mesh->element_count());
-      RatioColors ratios(*mesh, figure.threads());
-      const Scene scene = scene_of(std::move(*mesh), std::move(ratios.colors));
+      const bool cut = organ == Organ::lungs && model.missing.empty();  // air: the outer side is that of the image
+      const TriangleMesh shown = cut ? cut_open(*mesh) : *mesh;
+      if (!zoom) zoom = zoom_on(shown);
+      const std::string caption =
+          fmt::format("{}: {} triangles{}; a part of it enlarged", row, mesh->element_count(), cut ? ", cut open" : "");
+      const Scene scene = scene_of(shown, ratio_colors(shown, figure.threads()));
       figure.report().picture(picture_of(fmt::format("002-figure-9-{}-{}", file, way.file), caption,
                                          scene.drawn_with_zoom({.to_eye = eye, .size = 420}, *zoom),
-                                         std::move(ratios.legend)));
+                                         ratio_legend(*mesh, figure.threads())));
     }
   }
   return figure.finish();

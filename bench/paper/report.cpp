@@ -37,6 +37,7 @@ Series guide_of(const Plot& plot, const Chart& chart) {
 std::string shown_number(std::optional<double> value) {
   if (!value || !std::isfinite(*value)) return "-";
   if (*value != 0 && std::abs(*value) < 0.01) return fmt::format("{:.3g}", *value);
+  if (std::abs(*value) >= 10 && *value == std::round(*value)) return fmt::format("{:.0f}", *value);  // a count
   return fmt::format("{:.{}f}", *value, std::abs(*value) < 10 ? 3 : std::abs(*value) < 1000 ? 2 : 0);
 }
 

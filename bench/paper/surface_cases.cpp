@@ -111,8 +111,8 @@ void SurfaceModel::scale(double factor) {
 
 SurfaceModel surface_model(Organ organ, const BenchOptions& options) {
   static constexpr RealVolume heart{"heart", "heart_mask_233x167x191.nii.gz", 0.5, InsideIs::above, true};
-  static constexpr RealVolume lungs{"air of a chest CT", "ct_122x101x112.nii.gz", -500, InsideIs::below};
-  static constexpr RealVolume bones{"bones of a chest CT", "ct_122x101x112.nii.gz", 200};
+  static constexpr RealVolume lungs{"air of a body CT", "ct_122x101x112.nii.gz", -500, InsideIs::below};
+  static constexpr RealVolume bones{"bones of a body CT", "ct_122x101x112.nii.gz", 200};
   const RealVolume& volume = organ == Organ::heart ? heart : organ == Organ::lungs ? lungs : bones;
   if (options.size == BenchSize::quick) return blobs(options);
   if (auto model = real_model(volume, options)) return std::move(*model);

@@ -114,7 +114,7 @@ TEST(SurfaceData, MissingFilesAreNamedAndBlobsStandIn) {
   BenchOptions options;
   const SurfaceModel model = surface_model(Organ::lungs, options);
   EXPECT_EQ(model.missing, "ct_122x101x112.nii.gz");
-  EXPECT_EQ(model.name, "blobs for air of a chest CT");
+  EXPECT_EQ(model.name, "blobs for air of a body CT");
   EXPECT_FALSE(model.beside(835.26).has_value());
   EXPECT_EQ(SurfaceModel{}.beside(835.26), 835.26);
   Report report("t", "t", options);

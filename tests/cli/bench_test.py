@@ -54,7 +54,7 @@ class Bench(CliCase):
         for column in counts.values():  # the densest first
             self.assertEqual(len(column), 3)
             self.assertEqual(column, sorted(column, reverse=True))
-        self.assertEqual([picture["name"][-1] for picture in table["pictures"]], ["a", "d", "c", "b"])
+        self.assertEqual([picture["name"][-1] for picture in table["pictures"]], ["a", "b", "c", "d"])
         self.assert_pictures(table)
 
     def assert_pictures(self, table):
