@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_COLUMNS = 120
-MAX_WORDS = 31_500
+MAX_WORDS = 31_900
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?\s*\)")
 
 
