@@ -195,7 +195,7 @@ std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem:
   std::vector<std::size_t> begin;
   std::size_t bytes = 0;
   for (const PackedBlock& block : blocks) {
-    if (block.bytes / max_deflate_gain > block.packed.size()) damaged_file(path, "{}", packed_too_short);
+    if (block.bytes > max_deflate_gain * block.packed.size()) damaged_file(path, "{}", packed_too_short);
     begin.push_back(bytes);
     bytes += block.bytes;
   }
