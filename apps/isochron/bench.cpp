@@ -44,7 +44,8 @@ void check_options(const BenchRequest& request) {
   if (!(request.runs.empty() && request.machine.empty()) && request.name != "scale")
     throw usage_error("--runs and --machine do not go with {} (only the scale model has them); use them with 'scale'",
                       request.name);
-  if (!request.particles.empty() && !request.papers() && request.name != "002-table-1")
+  if (!request.particles.empty() && !request.papers() && request.name != "002-table-1" &&
+      request.name != "002-figure-9")
     throw usage_error("--particles does not go with {} (it makes no meshes of particles); use it with '002-table-1'",
                       request.name);
   if (!request.particles.empty() && !std::filesystem::is_directory(request.particles))
@@ -144,7 +145,7 @@ void declare_bench(Command& root, Console& console) {
   command.repeated("--with", "FILE", "For 'papers': the papers.json of another machine", append_to(request->with));
   command.flag("--no-run", "For 'papers': show the files of --with alone", request->no_run);
   command.option("--label", "TEXT", "For 'papers': what this machine is called on the page", into(request->label));
-  command.option("--particles", "FOLDER", "For '002-table-1': particles that it wrote where there is a GPU",
+  command.option("--particles", "FOLDER", "For '002-table-1' and '002-figure-9': particles that a GPU placed",
                  into(request->particles));
   command.option("--runs", "FILE", "Measured runs that 'scale' is fitted to, as CSV", into(request->runs));
   command.option("--machine", "COSTS", "Costs for 'scale': latency=1e-6,byte=1e-9,...", into(request->machine));

@@ -9,6 +9,7 @@
 
 #include "bench/page/papers.h"
 #include "bench/paper/registry.h"
+#include "isochron/core/join_text.h"
 #include "isochron/draw/color_map.h"
 
 namespace isochron::bench {
@@ -98,6 +99,8 @@ class TableText {
 
   [[nodiscard]] std::string html() const {
     if (lines_.empty()) return "";
+    if (!has_numbers())
+      return fmt::format("<p class=\"none\">{} rows without numbers: {}.</p>\n", lines_.size(), remarks());
     std::string text = "<div class=\"wide\"><table>" + head();
     std::string previous;
     for (const Line& line : lines_) {
@@ -110,6 +113,21 @@ class TableText {
   }
 
  private:
+  /// Of the paper or of ours; a failure stands for one.
+  [[nodiscard]] bool has_numbers() const {
+    return std::any_of(runs_.begin(), runs_.end(), [](const OfRun& r) {
+      return std::any_of(r.table->entries.begin(), r.table->entries.end(),
+                         [](const Entry& e) { return e.paper || e.ours || e.remark.failed; });
+    });
+  }
+  /// All that differ.
+  [[nodiscard]] std::string remarks() const {
+    std::set<std::string> all;
+    for (const OfRun& r : runs_)
+      for (const Entry& e : r.table->entries) all.insert(escaped(e.remark.text));
+    return join_text(all, "; ");
+  }
+
   [[nodiscard]] std::string head() const {
     std::string text = "<tr><th></th><th></th><th class=\"n\">paper</th>";
     for (const OfRun& r : runs_) {

@@ -83,8 +83,12 @@ class MeshFigure {
   /// Particles of a scheme as triangles in the world; none where something is wrong with them.
   std::optional<TriangleMesh> mesh(const SurfaceModel& model, const std::string& row, const ParticleOptions& particles,
                                    std::optional<double> paper_particles = {}) {
+    return mesh(model, row, relaxed(model, particles).particles, particles.scheme, paper_particles);
+  }
+  std::optional<TriangleMesh> mesh(const SurfaceModel& model, const std::string& row, const Particles& particles,
+                                   ParticleScheme scheme, std::optional<double> paper_particles = {}) {
     options_.progress.update(0);
-    MeshedParticles made = meshed(model, particles, threads_);
+    MeshedParticles made = meshed(model, particles, scheme, threads_);
     const auto add = [&](const char* column, std::optional<double> paper, double ours) {
       report_.add(checked_entry({row, column, model.beside(paper), ours, "", ""}, made.fault));
     };
@@ -172,31 +176,49 @@ bool figure_002_6(const BenchOptions& options) {
   return figure.finish();
 }
 
+namespace {
+
+/// How the particles of a mesh of Figure 9 are placed.
+struct MeshWay {
+  const char* name;
+  const char* file;
+  ParticleScheme scheme;
+  Backend backend;
+};
+constexpr MeshWay mesh_ways[] = {{"paper's scheme", "paper", ParticleScheme::published, Backend::threads},
+                                 {"paper's scheme, GPU", "paper-gpu", ParticleScheme::published, Backend::cuda},
+                                 {"ours", "ours", ParticleScheme::ours, Backend::threads},
+                                 {"ours, GPU", "ours-gpu", ParticleScheme::ours, Backend::cuda}};
+
+/// Those of a model: on a GPU those that Table 1 stored, else placed here; none where there is neither.
+std::optional<Particles> particles_of(const SurfaceModel& model, int number, const MeshWay& way, int threads,
+                                      const BenchOptions& options) {
+  const bool on_gpu = way.backend == Backend::cuda;
+  if (on_gpu && !options.particles.empty())
+    return stored_particles(options.particles / particle_file(number, model, way.scheme));
+  if (on_gpu && !has_gpu()) return std::nullopt;
+  return relaxed(model, placed_by(way.scheme, threads, way.backend)).particles;
+}
+
+}  // namespace
+
 bool figure_002_9(const BenchOptions& options) {
   MeshFigure figure("002-figure-9", "Paper 002 Figure 9: meshes of heart, lungs and ribcage", options);
   if (!can_mesh(figure.report())) return figure.finish();
-  struct Way {
-    const char* name;
-    const char* file;
-    ParticleOptions particles;
-  };
-  std::vector<Way> ways{{"paper's scheme", "paper", placed_by(ParticleScheme::published, figure.threads())},
-                        {"ours", "ours", placed_by(ParticleScheme::ours, figure.threads())}};
-  if (has_gpu()) {
-    ways.push_back(
-        {"paper's scheme, GPU", "paper-gpu", placed_by(ParticleScheme::published, figure.threads(), Backend::cuda)});
-    ways.push_back({"ours, GPU", "ours-gpu", placed_by(ParticleScheme::ours, figure.threads(), Backend::cuda)});
-  }
   std::vector<std::pair<Organ, const char*>> organs{
       {Organ::heart, "heart"}, {Organ::lungs, "lungs"}, {Organ::ribcage, "ribcage"}};
   if (!figure.full()) organs.resize(1);  // all are the same small blobs
+  int number = 0;
   for (const auto& [organ, file] : organs) {
     const SurfaceModel model = surface_model(organ, options);
     note_missing(figure.report(), model);
+    ++number;
     std::optional<Zoom> zoom;
-    for (const Way& way : ways) {
+    for (const MeshWay& way : mesh_ways) {
+      const auto particles = particles_of(model, number, way, figure.threads(), options);
+      if (!particles) continue;
       const std::string row = fmt::format("{}, {}", model.name, way.name);
-      std::optional<TriangleMesh> mesh = figure.mesh(model, row, way.particles);
+      const std::optional<TriangleMesh> mesh = figure.mesh(model, row, *particles, way.scheme);
       if (!mesh) continue;
       const bool cut = organ == Organ::lungs && model.missing.empty();  // air: the outer side is that of the image
       const TriangleMesh shown = cut ? cut_open(*mesh) : *mesh;

@@ -13,7 +13,6 @@
 #include "bench/paper/tables.h"
 #include "isochron/core/parallel.h"
 #include "isochron/device.h"
-#include "isochron/io/tables.h"
 #include "isochron/mesh_quality.h"
 #include "isochron/surface/triangulate/delaunay.h"
 
@@ -170,10 +169,7 @@ class ParticleTable {
 
   /// Where a run of Table 1 writes the particles of a column for others to make meshes of.
   [[nodiscard]] std::string file_name(const SurfaceModel& model, const Way& column) const {
-    std::string name = fmt::format("002-table-1-{}-{}-{}.csv", models_, model.name,
-                                   column.scheme == ParticleScheme::ours ? "ours" : "published");
-    std::replace(name.begin(), name.end(), ' ', '-');
-    return name;
+    return particle_file(models_, model, column.scheme);
   }
 
   Placed place(const SurfaceModel& model, const Way& column) {
@@ -186,11 +182,10 @@ class ParticleTable {
 
   /// Particles that a run on another machine wrote; none where it wrote none of this model.
   [[nodiscard]] std::optional<Placed> read_placed(const SurfaceModel& model, const Way& column) const {
-    const std::filesystem::path file = options_.particles / file_name(model, column);
-    if (!std::filesystem::exists(file)) return std::nullopt;
-    Placed placed;
-    placed.work = "from " + file.filename().string();
-    placed.particles.positions = read_points(file).points;
+    const std::string name = file_name(model, column);
+    std::optional<Particles> particles = stored_particles(options_.particles / name);
+    if (!particles) return std::nullopt;
+    Placed placed{std::move(*particles), {}, "from " + name, ""};
     placed.fault = fault_of(model, placed.particles, about(model.particles, column.share()));
     return placed;
   }

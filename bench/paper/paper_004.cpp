@@ -105,7 +105,8 @@ class TableOne {
             Measured measured) {
     last_ = measured;
     if (measured.valid && measured.arrival.reached < model.cells)
-      measured.remark += fmt::format("{} voxels without a time; ", model.cells - measured.arrival.reached);
+      measured.remark += fmt::format("{}{} voxels without a time", measured.remark.text.empty() ? "" : "; ",
+                                     model.cells - measured.arrival.reached);
     report_.add(entry_of(row, column, paper, measured, "s", seconds));
   }
 

@@ -12,6 +12,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/timer.h"
 #include "isochron/io.h"
+#include "isochron/io/tables.h"
 #include "isochron/mesh/self_intersections.h"
 #include "isochron/mesh_quality.h"
 #include "isochron/surface/field/isosurface.h"
@@ -187,6 +188,20 @@ MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, Pa
 
 MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads) {
   return meshed(model, relaxed(model, options).particles, options.scheme, threads);
+}
+
+std::string particle_file(int number, const SurfaceModel& model, ParticleScheme scheme) {
+  std::string name = fmt::format("002-table-1-{}-{}-{}.csv", number, model.name,
+                                 scheme == ParticleScheme::ours ? "ours" : "published");
+  std::replace(name.begin(), name.end(), ' ', '-');
+  return name;
+}
+
+std::optional<Particles> stored_particles(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return std::nullopt;
+  Particles particles;
+  particles.positions = read_points(file).points;
+  return particles;
 }
 
 Entry checked_entry(Entry entry, const std::string& fault) {

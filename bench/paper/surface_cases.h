@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -96,6 +97,11 @@ struct MeshedParticles {
 MeshedParticles meshed(const SurfaceModel& model, const ParticleOptions& options, int threads);
 /// The same for particles that are placed already.
 MeshedParticles meshed(const SurfaceModel& model, const Particles& particles, ParticleScheme scheme, int threads);
+
+/// The name of the file of particles that Table 1 writes of its model of this number, from 1 on, where there is a GPU.
+std::string particle_file(int number, const SurfaceModel& model, ParticleScheme scheme);
+/// The particles in such a file, to be made a mesh of where there is CGAL; none where the file is not there.
+std::optional<Particles> stored_particles(const std::filesystem::path& file);
 
 /// What is wrong with a mesh that has to be closed, manifold, oriented and without self-intersections. Empty: nothing.
 std::string fault_of(const TriangleMesh& mesh, int threads);

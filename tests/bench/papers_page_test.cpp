@@ -222,6 +222,20 @@ TEST(PapersPage, OwnMethodsAreToldFromThePapers) {
   EXPECT_TRUE(is_ours(papers()[4], "004-figure-6", "brain, genu", "pathway"));
 }
 
+TEST(PapersPage, TablesWithoutNumbersAreALine) {
+  TableResult none = table("001-table-6", 1);
+  for (Entry& entry : none.entries) {
+    entry.paper.reset();
+    entry.ours.reset();
+    entry.remark = "no <GPU>";
+  }
+  EXPECT_THAT(papers_page(std::vector{run("desk", {none})}), HasSubstr("2 rows without numbers: no &lt;GPU&gt;."));
+  none.entries[1].paper = 8.25;
+  const std::string page = papers_page(std::vector{run("desk", {none})});
+  EXPECT_THAT(page, HasSubstr(">8.250<"));
+  EXPECT_THAT(page, Not(HasSubstr("without numbers")));
+}
+
 TEST(PapersPage, FailuresAreShownWithoutNumbers) {
   TableResult bad = table("000-table-3.1", 1);
   bad.entries[0].remark = failed_check;

@@ -136,13 +136,13 @@ class StoredParticles : public SurfaceCases {
     file << "x,y,z\n" << std::setprecision(9);
     for (const Vec3d& p : positions) file << p.x << ',' << p.y << ',' << p.z << '\n';
   }
-  [[nodiscard]] TableResult table() const {
+  [[nodiscard]] TableResult table(bool (*bench)(const BenchOptions&) = table_002_1) const {
     BenchOptions options = quick();
     options.columns = BenchColumns::gpu;
     options.particles = folder_;
     TableResult result;
     options.take = [&](const TableResult& found) { result = found; };
-    const bool passed = table_002_1(options);
+    const bool passed = bench(options);
     EXPECT_EQ(passed, result.sound());
     return result;
   }
@@ -168,6 +168,21 @@ TEST_F(StoredParticles, AreMadeAMeshOfWhereThereIsCgal) {
     EXPECT_EQ(found.entries.size(), 1U);
   }
   EXPECT_THAT(found.notes, testing::Contains(HasSubstr("002-table-1-1-blobs-published.csv is not there")));
+}
+
+TEST_F(StoredParticles, AreDrawnWhereThereIsCgal) {
+  write(result_.particles.positions);
+  const TableResult found = table(figure_002_9);
+  EXPECT_TRUE(found.sound());
+  if (!delaunay_available()) {
+    EXPECT_TRUE(found.pictures.empty());
+    EXPECT_THAT(found.notes, testing::Contains(HasSubstr("no CGAL")));
+    return;
+  }
+  std::vector<std::string> drawn;
+  for (const Picture& picture : found.pictures) drawn.push_back(picture.name);
+  EXPECT_THAT(drawn, testing::ElementsAre("002-figure-9-heart-paper", "002-figure-9-heart-ours",
+                                          "002-figure-9-heart-ours-gpu"));
 }
 
 TEST_F(StoredParticles, OfAnotherSurfaceAreAFault) {
