@@ -88,7 +88,8 @@ MachineRun take_unfinished(std::vector<MachineRun>& runs, const bench::Computer&
 /// Runs the benches whose tables the run does not have yet, and saves the run after each of them.
 void run_all(const std::vector<const PaperBench*>& benches, const BenchRequest& request, const Console& console,
              MachineRun& run) {
-  const std::vector<TableResult> before = std::exchange(run.tables, {});
+  std::vector<TableResult> before = std::exchange(run.tables, {});
+  std::erase_if(before, [](const TableResult& table) { return !table.sound(); });  // they are run again
   const auto is_there = [&](const PaperBench* bench) {
     return std::any_of(before.begin(), before.end(), [&](const TableResult& t) { return t.name == bench->name; });
   };
@@ -123,15 +124,18 @@ void run_all(const std::vector<const PaperBench*>& benches, const BenchRequest& 
   console.say(lines);
 }
 
-/// Says that the tables of a run are lost which nobody goes on with.
-void warn_of_unfinished(const BenchRequest& request, Console& console) {
+/// Puts aside the tables of an interrupted run that is not continued.
+void keep_unfinished(const BenchRequest& request, Console& console) {
   const std::filesystem::path file = request.output_folder / unfinished_file;
   std::error_code ignored;
   if (request.no_run || !std::filesystem::exists(file, ignored)) return;
   const bool given = std::any_of(request.with.begin(), request.with.end(), [&](const std::filesystem::path& with) {
     return std::filesystem::equivalent(with, file, ignored);
   });
-  if (!given) console.warn("{}: replaced (it is of an interrupted run); --with goes on with it", file.string());
+  if (given) return;
+  const std::filesystem::path kept = request.output_folder / "papers.partial.old.json";
+  std::filesystem::rename(file, kept, ignored);
+  console.warn("{}: kept of an interrupted run; give it to --with to continue that run", kept.string());
 }
 
 void check(const BenchRequest& request) {
@@ -153,7 +157,7 @@ int run_papers(const BenchRequest& request, Console& console) {
     for (MachineRun& run : bench::read_machine_runs(file)) others.push_back(std::move(run));
   std::vector<MachineRun> runs;
   if (!request.no_run) {
-    warn_of_unfinished(request, console);
+    keep_unfinished(request, console);
     const auto here = bench::this_computer(request.label, console.threads(), ISOCHRON_VERSION);
     runs.push_back(take_unfinished(others, here, request.quick));
     run_all(benches, request, console, runs.back());

@@ -20,11 +20,12 @@ namespace {
 /// the end. Where the choice is automatic, only a large file is worth it.
 class DeviceStart {
  public:
-  DeviceStart(Backend backend, const std::filesystem::path& file) {
+  DeviceStart(const SolveOptions& options, const std::filesystem::path& file) {
     constexpr std::uintmax_t worth_it = std::uintmax_t{64} << 20;
     std::error_code error;
     const std::uintmax_t bytes = std::filesystem::file_size(file, error);
-    if (backend != Backend::cuda && (backend != Backend::automatic || error || bytes < worth_it)) return;
+    const bool may_be_chosen = options.backend == Backend::automatic && options.method == Method::automatic;
+    if (error || (options.backend != Backend::cuda && (!may_be_chosen || bytes < worth_it))) return;
     try {
       thread_ = std::jthread(start);
     } catch (const std::exception&) {  // it starts later then
@@ -187,7 +188,7 @@ void warn_of_reading(const std::filesystem::path& file, const std::vector<std::s
 
 Dataset read_mesh(const SolveRequest& request, Console& console) {
   const Activity activity(console, "reading " + request.mesh.string());
-  const DeviceStart device(request.options.backend, request.mesh);
+  const DeviceStart device(request.options, request.mesh);
   Dataset dataset = read_dataset(request.mesh);
   warn_of_reading(request.mesh, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)

@@ -48,12 +48,11 @@ class BlockMemory {
                 options) {
     report_.note_on_paper("The paper gives no seconds without its packing and its banks.");
     report_.note(
-        "rows: times and tensors lie as in the image; packed: block by block. The seconds have the way back to the "
-        "image's order.");
+        "rows: times and tensors lie as in the image; packed: block by block. The seconds include the "
+        "copy back to the image's order.");
     report_.note(
         "plain halo: one layer around the block in shared memory; banked: the paper's predefined banks, three times "
-        "the "
-        "block and two slices.");
+        "the block and two slices.");
     report_.note("All results pass the same residual check, and their times must be equal to 0.1 % in the mean.");
     note_gpu(report_);
   }

@@ -101,12 +101,13 @@ class BenchPapers(CliCase):
         self.assertEqual([name for name in self.files() if name.startswith("out/")],
                          ["out/papers.html", "out/papers.json"])
 
-    def test_an_interrupted_run_that_is_not_given_is_replaced(self):
+    def test_an_interrupted_run_that_is_not_given_is_kept(self):
         (self.folder / "out").mkdir()
-        self.write("out/papers.partial.json", "")
+        self.write("out/papers.partial.json", "of before")
         done = self.run_isochron("bench papers --quick --threads 2 --only 001-figure-8 -o out")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assert_has_all(done.stderr, "papers.partial.json: replaced", "--with goes on with it")
+        self.assert_has_all(done.stderr, "papers.partial.old.json: kept", "give it to --with")
+        self.assertEqual((self.folder / "out/papers.partial.old.json").read_text(encoding="utf-8"), "of before")
 
     def test_pictures_and_charts_are_files_too(self):
         self.succeed("bench 000-figure-3.3 --quick --quiet -o out")

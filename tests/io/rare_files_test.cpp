@@ -35,6 +35,10 @@ TEST(Unpacked, TakesTheFirstBytesOrSaysWhatIsWrong) {
   EXPECT_THAT(error(packed.substr(0, packed.size() / 2), plain.size()), HasSubstr("the compressed data is too short"));
   EXPECT_THAT(error(packed, plain.size() + 1), HasSubstr("the compressed data is too short"));
   EXPECT_THAT(error("nothing of the kind", 5), HasSubstr("the compressed data is damaged"));
+  const std::string members = zipped(plain, Packed::gzip) + zipped("and more", Packed::gzip);
+  EXPECT_EQ(unpacked(members, plain.size() + 8, "f"), plain + "and more");
+  EXPECT_THAT(error(members, plain.size() + 9), HasSubstr("the compressed data is too short"));
+  EXPECT_THAT(error(zipped(plain, Packed::gzip) + "\x1f bytes", plain.size() + 1), HasSubstr("is damaged"));
   // Blocks that hold nothing take no memory, however many there are and whatever they announce.
   const UnpackLimit limit(100);
   const std::vector<PackedBlock> hollow(1000, PackedBlock{"", 1000});

@@ -90,11 +90,10 @@ double words_per_face(const SimplexMesh<Corners>& mesh) {
 /// One strip around every vertex has 2 words more than faces: of 20 to 24 faces inside, of 4 to 12 on the sides of the
 /// cube, which is 1.1 and 1.3 a face. One strip more for each vertex is 1.2 and 1.6.
 TEST(FaceStrips, CoverEachTetrahedronOfAVertexOnce) {
-  const double regular = words_per_face(test::cube(12)), jittered = words_per_face(test::cube(12, 0.3)),
+  const double regular = words_per_face(test::cube(12)),
                irregular = words_per_face(generate_irregular_cube({.n = 11, .extent = 10}));
   RecordProperty("regular", std::to_string(regular));
   RecordProperty("irregular", std::to_string(irregular));
-  EXPECT_DOUBLE_EQ(regular, jittered);  // the same elements
   for (const double words : {regular, irregular}) {
     EXPECT_GT(words, 1);
     EXPECT_LT(words, 1.3);
@@ -267,6 +266,7 @@ TEST(OneRingStrips, SpellOutWhatCoordinatesDoNotDescribe) {
   expect_reference(test::square(15, 0.35), Metric(), 1, ObtuseSplit::split);
   // The plane part of a needle is lost where its ends are far apart.
   expect_reference(test::disc_of_slivers(2000), Metric(), 1);
+  EXPECT_GT((HostPatches<float, 3>(test::disc_of_slivers(2000), Metric(), 32).spelled_share()), 0);
   const HostPatches<float, 3> slivers(test::disc_of_slivers(20000), Metric(), 1024);
   EXPECT_GT(slivers.spelled_share(), 0.5);  // 20,000 vertices are more than a word can number
 }

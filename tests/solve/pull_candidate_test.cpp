@@ -135,12 +135,16 @@ void expect_coordinates_give_the_same(const TetMesh& mesh, const Metric& metric,
 }
 
 TEST(PullCandidate, FormsLengthsFromCoordinates) {
-  const TetMesh mesh = generate_cube({.nx = 7, .ny = 7, .nz = 7, .extent = {6, 6, 6}, .jitter = 0.3});
+  TetMesh mesh = generate_cube({.nx = 7, .ny = 7, .nz = 7, .extent = {6, 6, 6}, .jitter = 0.3});
   FiberMetric fibers;
   fibers.fiber = random_fibers(mesh, 3);
   fibers.velocities = {{3, 1, 1}};
   const Metric metric(std::move(fibers));
   expect_coordinates_give_the_same<double>(mesh, metric, 1e-12);
+  expect_coordinates_give_the_same<float>(mesh, metric, 1e-4);
+  for (Vec3d& p : mesh.points) p = p + Vec3d{1e6, -2e6, 3e6};  // as on a map
+  expect_coordinates_give_the_same<float>(mesh, metric, 1e-4);
+  for (Vec3d& p : mesh.points) p = 1e-30 * p;
   expect_coordinates_give_the_same<float>(mesh, metric, 1e-4);
 }
 

@@ -124,6 +124,8 @@ void unpack(std::string_view packed, std::span<char> result, const std::filesyst
     const int code = inflate(&stream, Z_NO_FLUSH);
     taken += input - stream.avail_in;
     made += room - stream.avail_out;
+    const bool another_member = code == Z_STREAM_END && stream.avail_in > 1 && stream.next_in[0] == 0x1f;
+    if (another_member && inflateReset(&stream) == Z_OK) continue;
     if (code == Z_STREAM_END || code == Z_BUF_ERROR) break;  // nothing more to be had
     if (code != Z_OK) damaged_file(path, "the compressed data is damaged");
   }

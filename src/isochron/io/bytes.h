@@ -139,7 +139,7 @@ class ByteReader {
   /// several threads.
   void read(void* to, std::size_t bytes);
   /// Takes `items` of so many bytes. `take(first, count, bytes)` gets stretches of them; where the file is not packed,
-  /// several threads call it at once. What it throws about the first stretch is rethrown.
+  /// several threads call it at once. If several calls throw, the error of the first stretch is rethrown.
   using TakeItems = std::function<void(std::size_t first, std::size_t count, const char* bytes)>;
   void read_items(std::size_t items, std::size_t item_bytes, const TakeItems& take);
   void skip(std::size_t bytes) { read(nullptr, bytes); }
@@ -171,8 +171,8 @@ class ByteReader {
 };
 
 /// A buffered output file, of bytes or text; gzipped files are several members behind one another, each packed by
-/// itself. Call `finish` at the end: only then is everything known to be written. A
-/// full disk is a RuntimeError about the target, never a short file taken for a whole one.
+/// itself. Call `finish` at the end: only then is everything known to be written. A full disk is a RuntimeError about
+/// the target, never a short file taken for a whole one.
 class ByteWriter {
  public:
   /// Opens `file.where`, gzipped when the target's name asks for it (".gz", ".mgz").

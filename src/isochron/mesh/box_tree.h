@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "isochron/mesh.h"
@@ -14,8 +15,8 @@ struct Box {
   Vec3d low, high;
 };
 
-template <std::size_t N>
-Box box_of(const std::array<Vec3d, N>& points) {
+/// Precondition: there are points.
+inline Box box_of(std::span<const Vec3d> points) {
   Box box{points[0], points[0]};
   for (const Vec3d& p : points)
     for (int i = 0; i < 3; ++i) {

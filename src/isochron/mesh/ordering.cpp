@@ -10,6 +10,7 @@
 
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/mesh/box_tree.h"
 
 namespace isochron {
 namespace {
@@ -19,20 +20,6 @@ struct Entry {
   Key key;
   std::uint32_t id;
 };
-
-struct Bounds {
-  Vec3d low, high;
-};
-
-Bounds bounding_box(std::span<const Vec3d> points) {
-  Bounds box{points[0], points[0]};
-  for (const Vec3d& p : points)
-    for (int axis = 0; axis < 3; ++axis) {
-      box.low[axis] = std::min(box.low[axis], p[axis]);
-      box.high[axis] = std::max(box.high[axis], p[axis]);
-    }
-  return box;
-}
 
 template <int Dim, class Key>
 void hilbert_keys(std::span<const Vec3d> points, const CurveFrame& frame, int threads,
@@ -111,7 +98,7 @@ CurveFrame curve_frame(const Vec3d& low, const Vec3d& high, std::size_t count, C
 
 Permutation hilbert_order(std::span<const Vec3d> points, CurveDetail detail, int threads) {
   if (points.empty()) return {};
-  const Bounds box = bounding_box(points);
+  const Box box = box_of(points);
   const CurveFrame frame = curve_frame(box.low, box.high, points.size(), detail);
   return frame.bits * frame.dim <= 32 ? sort_by_key<std::uint32_t>(points, frame, threads)
                                       : sort_by_key<std::uint64_t>(points, frame, threads);

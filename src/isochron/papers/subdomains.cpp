@@ -33,7 +33,7 @@ std::uint32_t part_of_record(const ElementRecord<T, Corners>& record, const std:
 /// Calls `body(d)` for every subdomain; each is work enough for a thread.
 template <class Body>
 void for_subdomains(std::size_t count, const Body& body) {
-  const int threads = static_cast<int>(std::min<std::size_t>(hardware_threads(), count));
+  const int threads = static_cast<int>(std::min<std::size_t>(usual_threads(), count));
   parallel_region(threads, [&](int thread, int team) {
     for (std::size_t d = thread; d < count; d += team) body(d);
   });
@@ -75,7 +75,7 @@ class SubdomainBuilder {
   void sort_records(const std::vector<std::uint32_t>& part_of) {
     const std::size_t count = problem_.elements.size() + lists_.virtual_records().size();
     std::vector<std::uint32_t> part(count);
-    parallel_for(hardware_threads(), count,
+    parallel_for(usual_threads(), count,
                  [&](std::size_t e) { part[e] = part_of_record(source(static_cast<std::uint32_t>(e)), part_of); });
     result_.record_begin.assign(parts_ + 1, 0);
     for (const std::uint32_t d : part) ++result_.record_begin[d + 1];
@@ -173,7 +173,7 @@ Subdomains<T, Corners> make_subdomains(const SimplexProblem<T, Corners>& problem
   const std::size_t vertices = problem.vertex_count;
   const std::size_t count = wanted > 0 ? static_cast<std::size_t>(wanted) : vertices / vertices_of_a_subdomain;
   const auto parts = static_cast<std::uint32_t>(std::clamp<std::size_t>(count, 1, std::max<std::size_t>(vertices, 1)));
-  const std::vector<std::uint32_t> of_user = partition_vertices(mesh, parts, partitioner, hardware_threads());
+  const std::vector<std::uint32_t> of_user = partition_vertices(mesh, parts, partitioner, usual_threads());
   std::vector<std::uint32_t> part_of(vertices);
   for (std::uint32_t v = 0; v < vertices; ++v) part_of[v] = of_user[problem.user(v).index()];
   return SubdomainBuilder<T, Corners>(problem, parts).build(part_of);

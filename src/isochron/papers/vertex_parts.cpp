@@ -24,7 +24,7 @@ PatchPacking pack_vertices(const SimplexProblem<T, Corners>& problem, const Simp
                                  options.patch_vertices, min_patch_vertices, max_patch_vertices));
   const std::size_t vertices = problem.vertex_count, size = static_cast<std::size_t>(options.patch_vertices);
   const auto patches = static_cast<std::uint32_t>((vertices + size - 1) / size);
-  const std::vector<std::uint32_t> part_of = partition_vertices(mesh, patches, options.partitioner, hardware_threads());
+  const std::vector<std::uint32_t> part_of = partition_vertices(mesh, patches, options.partitioner, usual_threads());
   PatchPacking packing;
   packing.vertex_begin.assign(patches + 1, 0);
   for (const std::uint32_t patch : part_of) ++packing.vertex_begin[patch + 1];

@@ -137,7 +137,7 @@ class LegacyReading {
     return static_cast<std::uint32_t>(id);
   }
 
-  /// `values` of them, each a T.
+  /// So many numbers of a file's type, each a T.
   template <class T>
   std::vector<T> read_list(std::size_t count, ScalarType type) {
     reader_.require_room(count, min_bytes(type, encoding_));
@@ -147,6 +147,21 @@ class LegacyReading {
     for_each_tuple<T>(reader_, encoding_, count,
                       [&](std::size_t i, const std::array<T, 1>& value) { list[i] = value[0]; });
     return list;
+  }
+
+  /// Calls `take(value)` for so many numbers one after the other, and before that, when the file can hold them,
+  /// `prepare`. Those in text are not kept.
+  template <class T, class Take, class Prepare>
+  void for_each_in_order(std::size_t count, ScalarType type, Take&& take, Prepare&& prepare) {
+    if (encoding_ != Encoding::text) {
+      const std::vector<T> list = read_list<T>(count, type);
+      prepare();
+      std::for_each(list.begin(), list.end(), take);
+      return;
+    }
+    reader_.require_room(count, min_bytes(type, encoding_));
+    prepare();
+    for_each_tuple<T>(reader_, encoding_, count, [&](std::size_t, const std::array<T, 1>& value) { take(value[0]); });
   }
 
   void read_cells(std::size_t section) {
@@ -163,28 +178,34 @@ class LegacyReading {
   void read_counted_cells(std::size_t section, std::size_t count, std::size_t size) {
     end_header_line();
     if (size < count) reader_.fail("the cell list is shorter than the number of cells");
-    std::vector<std::int32_t> list = read_list<std::int32_t>(size, ScalarType::int32);
-    const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
-    if (each > 1) {
-      const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
-      if (parallel_find(usual_threads(), count, is_other) == count) {
-        even_[section] = {std::move(list), each - 1, 1, count};
-        return;
-      }
-    }
     RawCells& cells = cells_[section];
-    cells.ends.reserve(count);
-    cells.ids.reserve(size - count);
     std::int64_t left = 0;
-    for (const std::int32_t value : list) {
+    const auto take = [&](std::int32_t value) {
       if (left > 0) {
         cells.ids.push_back(checked_id(value));
         if (--left == 0) cells.ends.push_back(cells.ids.size());
-        continue;
+        return;
       }
       if (value < 0) reader_.fail("a cell has {} corners", value);
       left = value;
       if (left == 0) cells.ends.push_back(cells.ids.size());
+    };
+    const auto make_room_for_all = [&] {
+      cells.ends.reserve(count);
+      cells.ids.reserve(size - count);
+    };
+    if (encoding_ == Encoding::text) {
+      for_each_in_order<std::int32_t>(size, ScalarType::int32, take, make_room_for_all);
+    } else {
+      std::vector<std::int32_t> list = read_list<std::int32_t>(size, ScalarType::int32);
+      const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
+      const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
+      if (each > 1 && parallel_find(usual_threads(), count, is_other) == count) {
+        even_[section] = {std::move(list), each - 1, 1, count};
+        return;
+      }
+      make_room_for_all();
+      std::for_each(list.begin(), list.end(), take);
     }
     if (left != 0 || cells.ends.size() != count)
       reader_.fail("the cell list does not hold the announced number of cells");
@@ -216,9 +237,9 @@ class LegacyReading {
     expect_word(keyword);
     const ScalarType type = parse_type().scalar;
     end_header_line();
-    list.reserve(count);
     with_type(type, [&]<class T>() {
-      for (const T value : read_list<T>(count, type)) list.push_back(checked(value));
+      for_each_in_order<T>(
+          count, type, [&](T value) { list.push_back(checked(value)); }, [&] { list.reserve(count); });
     });
   }
 
@@ -333,7 +354,9 @@ class LegacyReading {
       named();
       const std::size_t size = reader_.count("the size of a lookup table", 4 * min_item_bytes());
       end_header_line();
-      if (encoding_ == Encoding::text) read_list<double>(4 * size, ScalarType::float64);
+      if (encoding_ == Encoding::text)
+        for_each_in_order<double>(
+            4 * size, ScalarType::float64, [](double) {}, [] {});
       else reader_.skip(4 * size);
     } else {
       reader_.fail("unknown keyword {}", in_quotes(word));
@@ -359,9 +382,11 @@ class LegacyReading {
     // Text files give colours from 0 to 1, binary ones from 0 to 255.
     check_components(components, name);
     std::vector<std::uint8_t> values;
-    for (const double value : read_list<double>(components * tuples_, ScalarType::float64))
+    const auto take = [&](double value) {
       values.push_back(
           static_cast<std::uint8_t>(std::lround(255 * std::clamp(std::isnan(value) ? 0 : value, 0.0, 1.0))));
+    };
+    for_each_in_order<double>(components * tuples_, ScalarType::float64, take, [] {});
     keep(attachment_, {name, static_cast<int>(components), std::move(values)});
   }
 

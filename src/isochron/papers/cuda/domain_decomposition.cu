@@ -393,7 +393,7 @@ class DomainDecompositionOnDevice final : public MeshSchedule<T, Corners> {
   /// As many threads a block as keep all multiprocessors at work on so many blocks.
   [[nodiscard]] unsigned threads_for(std::uint32_t active) const {
     unsigned threads = max_threads<T>;
-    while (threads > min_threads && threads * active > max_threads<T> * multiprocessors_) threads /= 2;
+    while (threads > min_threads && std::uint64_t{threads} * active > max_threads<T> * multiprocessors_) threads /= 2;
     return threads;
   }
 

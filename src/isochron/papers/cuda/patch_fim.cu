@@ -464,7 +464,7 @@ std::unique_ptr<MeshSchedule<T, Corners>> make_patch_fim(const SimplexProblem<T,
     return std::make_unique<PatchFim<T, Corners, CellLayout<T, Corners>>>(problem, std::move(packing), std::move(data),
                                                                           layout, sweeps);
   }
-  const OneRingStrips<T> strips = make_one_ring_strips(problem, mesh, metric, packing, hardware_threads());
+  const OneRingStrips<T> strips = make_one_ring_strips(problem, mesh, metric, packing, usual_threads());
   require_device();
   PatchData<T> data = upload_strips(strips, packing);
   const StripLayout<T, Corners> layout{data.strips.view()};
