@@ -1,30 +1,43 @@
 #!/usr/bin/env python3
 """Fuzzes every reader and parser, each for its share of the time, and prints a table.
 
-  scripts/fuzz.py [--minutes M] [--build FOLDER] [--out FOLDER] [--jobs N] [TARGET…]
+  scripts/fuzz.py [--minutes M] [--build FOLDER] [--out FOLDER] [--jobs N] [--restless] [--pack] [TARGET…]
 
 `make fuzz MINUTES=10` builds first. Inputs that led to new places in the code are kept in the out folder for the next
-time, and so is a record of all runs, record.json: `--minutes 0` prints it. The exit code is 1 when something was found:
-the input is then kept in the out folder, as a file that tests/fuzz/findings can take.
+time, and so is a record of all runs, record.json: `--minutes 0` prints it. --restless leaves out the targets that the
+record calls quiet. The exit code is 1 when something was found: the input is then kept in the out folder, as a file that
+tests/fuzz/findings can take.
+
+--pack writes the record and, of each target, the fewest inputs that lead to all places known into tests/fuzz/corpus.tar.xz.
+From there the next checkout takes them, and test_fuzz replays them.
 """
 
 import argparse
 import concurrent.futures
+import hashlib
+import io
 import json
 import os
 import re
 import subprocess
+import shutil
 import sys
-import time
+import tarfile
+import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parent.parent
+PACK = ROOT / "tests" / "fuzz" / "corpus.tar.xz"
+RECORD = "record.json"
 SECONDS_OF_AN_INPUT = 5  # longer is a hang
 MOST_BYTES = 4096  # of an input
 MEMORY_MB = 600  # of a process, most of it the sanitizer's
 ONE_BLOCK_MB = 64
+INTERRUPTED = 72  # the exit code then
 # What the address sanitizer can do without here: long histories of blocks, and frames of functions that have returned.
 FAST_SANITIZER = "quarantine_size_mb=4:malloc_context_size=1:detect_stack_use_after_return=0"
-# A target has run long enough when it has had so many executions, and so many minutes without new coverage, in all runs.
+# A target has run long enough when it has had so many executions, and so many minutes without new coverage (edges), in
+# all runs. Minutes are of the processor, since a process that waits for others finds nothing.
 ENOUGH_EXECUTIONS = 100_000
 ENOUGH_QUIET_MINUTES = 10
 
@@ -43,7 +56,7 @@ class Record:
     """What all runs together did, by target: executions, coverage, and seconds without new coverage at the end."""
 
     def __init__(self, folder):
-        self.file = folder / "record.json"
+        self.file = folder / RECORD
         self.targets = json.loads(self.file.read_text()) if self.file.exists() else {}
 
     def row(self, target):
@@ -55,7 +68,73 @@ class Record:
         row["coverage"] = result.coverage or row["coverage"]
         row["quiet_seconds"] = result.quiet_seconds + (0 if result.found_new else row["quiet_seconds"])
         row["findings"] += 1 if result.finding else 0
+        self.write()
+
+    def write(self):
         self.file.write_text(json.dumps(self.targets, indent=1))
+
+    def take(self, targets):
+        """Rows of another record, where they tell of more than ours."""
+        for name, row in targets.items():
+            if row["executions"] > self.row(name)["executions"]:
+                self.targets[name] = row
+        self.write()
+
+    def is_restless(self, target):
+        return self.row(target)["quiet_seconds"] < 60 * ENOUGH_QUIET_MINUTES
+
+
+# The pack has the record and a file of each target: inputs, each after a line with its number of bytes, as
+# tests/fuzz/replay_test.cpp reads it.
+
+
+def unpack(out, record):
+    """Adds what the pack knows to the out folder."""
+    if not PACK.exists():
+        return
+    with tarfile.open(PACK) as archive:
+        for member in archive.getmembers():
+            data = archive.extractfile(member).read()
+            if member.name == RECORD:
+                record.take(json.loads(data))
+                continue
+            corpus = out / member.name / "corpus"
+            corpus.mkdir(parents=True, exist_ok=True)
+            at = 0
+            while at < len(data):
+                begin = data.index(b"\n", at) + 1
+                at = begin + int(data[at:begin])
+                text = data[begin:at]
+                (corpus / hashlib.sha1(text).hexdigest()).write_bytes(text)  # libFuzzer's name for it
+
+
+def fewest(program, target, folder):
+    """Of the kept inputs the fewest that lead to all places, beside the seeds."""
+    with tempfile.TemporaryDirectory() as kept:
+        for seed in (folder / "seeds").iterdir():
+            shutil.copy(seed, Path(kept) / f"seed-{seed.name}")
+        command = [program, "-merge=1", "-use_counters=0", f"-max_len={MOST_BYTES}", kept, folder / "corpus"]
+        subprocess.run(command, env=environment_of(target), check=True, stderr=subprocess.DEVNULL)
+        texts = [file.read_bytes() for file in Path(kept).iterdir() if not file.name.startswith("seed-")]
+    return sorted(texts, key=lambda text: (len(text), text))
+
+
+def pack(program, names, out, record):
+    """Writes the same bytes for the same inputs and record."""
+
+    def add(archive, name, data):
+        member = tarfile.TarInfo(name)
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+
+    count = 0
+    with tarfile.open(PACK, "w:xz", preset=9) as archive:
+        add(archive, RECORD, json.dumps({name: record.row(name) for name in names}, indent=1).encode())
+        for name in names:
+            texts = fewest(program, name, out / name)
+            count += len(texts)
+            add(archive, name, b"".join(f"{len(text)}\n".encode() + text for text in texts))
+    print(f"fuzz: {count:,} inputs in {PACK}: {PACK.stat().st_size:,} bytes")
 
 
 def escaped(data):
@@ -84,6 +163,19 @@ def keep_finding(result, folder, log):
         result.finding = f"{kept}: {why}"
 
 
+def environment_of(target):
+    environment = dict(os.environ, ISOCHRON_FUZZ_TARGET=target)
+    environment.setdefault("ASAN_OPTIONS", FAST_SANITIZER)
+    environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
+    return environment
+
+
+def processor_seconds(process):
+    """Of a process that nobody has waited for yet."""
+    times = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
 def run(program, target, folder, seconds):
     result = Result(target)
     corpus = folder / "corpus"
@@ -107,22 +199,19 @@ def run(program, target, folder, seconds):
     words = folder / "words.dict"
     if words.stat().st_size > 0:  # libFuzzer refuses an empty one
         command.append(f"-dict={words}")
-    environment = dict(os.environ, ISOCHRON_FUZZ_TARGET=target)
-    environment.setdefault("ASAN_OPTIONS", FAST_SANITIZER)
-    environment.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
-    last_news = time.monotonic()
+    last_news = 0.0
     log = []
-    process = subprocess.Popen(command, env=environment, text=True, errors="replace", stdin=subprocess.DEVNULL,
+    process = subprocess.Popen(command, env=environment_of(target), text=True, errors="replace", stdin=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     for line in process.stderr:
         log.append(line)
         if (coverage := re.search(r"\bcov: (\d+)", line)) is not None and int(coverage[1]) > result.coverage:
             result.coverage = int(coverage[1])
             result.found_new = result.started
-            last_news = time.monotonic()
+            last_news = processor_seconds(process)
         if re.match(r"#\d+\s+INITED", line) is not None:
             result.started = True
-            last_news = time.monotonic()
+            last_news = processor_seconds(process)
         if (executions := re.match(r"#(\d+)\s", line)) is not None:
             result.executions = max(result.executions, int(executions[1]))
         if (total := re.match(r"stat::(number_of_executed_units|peak_rss_mb):\s*(\d+)", line)) is not None:
@@ -130,9 +219,10 @@ def run(program, target, folder, seconds):
                 result.memory = int(total[2])
             else:
                 result.executions = int(total[2])
-    result.quiet_seconds = time.monotonic() - last_news
+    if result.started:
+        result.quiet_seconds = processor_seconds(process) - last_news
     (folder / "log").write_text("".join(log))
-    if process.wait() != 0:
+    if process.wait() not in (0, INTERRUPTED):
         keep_finding(result, folder, "".join(log))
     return result
 
@@ -148,7 +238,7 @@ def print_table(names, results, record):
         print(f"{name:16} {result.executions:11,} {row['executions']:12,} {row['coverage']:9,} "
               f"{row['quiet_seconds'] / 60:14.1f} {result.memory:10,}  {result.finding or 'none'}")
     few = [name for name, row in rows.items() if row["executions"] < ENOUGH_EXECUTIONS]
-    restless = [name for name, row in rows.items() if row["quiet_seconds"] < 60 * ENOUGH_QUIET_MINUTES]
+    restless = [name for name in names if record.is_restless(name)]
     print(f"{len(rows)} targets, {sum(result.executions for result in results):,} executions, "
           f"{sum(row['executions'] for row in rows.values()):,} in all runs, "
           f"findings: {sum(1 for result in results if result.finding)}")
@@ -158,11 +248,12 @@ def print_table(names, results, record):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    root = Path(__file__).resolve().parent.parent
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--build", type=Path, default=root / "build" / "fuzz")
-    parser.add_argument("--out", type=Path, default=root / "out" / "fuzz")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "fuzz")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "fuzz")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--restless", action="store_true", help="only targets with new coverage of late")
+    parser.add_argument("--pack", action="store_true", help="then write tests/fuzz/corpus.tar.xz")
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     options = parser.parse_args()
     program = options.build / "bin" / "isochron_fuzz"
@@ -170,10 +261,12 @@ def main():
     names = subprocess.run([program, "--prepare", options.out], check=True, capture_output=True, text=True).stdout.split()
     if unknown := set(options.targets) - set(names):
         parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(names)}")
-    names = options.targets or names
     record = Record(options.out)
+    unpack(options.out, record)
+    all_names = names
+    names = [name for name in options.targets or names if not options.restless or record.is_restless(name)]
     results = []
-    if options.minutes > 0:
+    if options.minutes > 0 and names:
         seconds = 60 * options.minutes * min(options.jobs, len(names)) / len(names)
         print(f"fuzz: {len(names)} targets, {seconds:.0f} s each, {options.jobs} at once; "
               f"inputs and findings are kept in {options.out}", flush=True)
@@ -181,7 +274,9 @@ def main():
             for result in pool.map(lambda name: run(program, name, options.out / name, seconds), names):
                 record.add(result)
                 results.append(result)
-    print_table(names, results, record)
+    print_table(all_names if options.restless else names, results, record)
+    if options.pack:
+        pack(program, all_names, options.out, record)
     return 1 if any(result.finding for result in results) else 0
 
 

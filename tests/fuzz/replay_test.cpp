@@ -1,4 +1,5 @@
-// Every target on its seeds, on the inputs that once went wrong, and on seeds with changes. No libFuzzer is needed.
+// Every target on its seeds, on the inputs that once went wrong, on those that fuzzing has kept, and on seeds with
+// changes. No libFuzzer is needed.
 #include <fstream>
 #include <iterator>
 
@@ -122,6 +123,20 @@ TEST(Fuzz, PastFindingsEndWell) {
     ++findings;
   }
   EXPECT_GT(findings, 0U);
+}
+
+// Of each target the archive has a file: inputs, each after a line with its number of bytes (scripts/fuzz.py).
+TEST(Fuzz, KeptInputsEndWell) {
+  for (const Target& target : targets()) {
+    std::ifstream file(fs::path(ISOCHRON_FUZZ_CORPUS) / target.name, std::ios::binary);
+    std::size_t inputs = 0;
+    for (std::size_t size = 0; file >> size; ++inputs) {
+      std::string text(size, '\0');
+      ASSERT_TRUE(file.get() == '\n' && file.read(text.data(), static_cast<std::streamsize>(size))) << target.name;
+      expect_no_finding(target, text, fmt::format("kept input {}", inputs));
+    }
+    EXPECT_GT(inputs, 0U) << target.name << ": kept inputs are missing; scripts/fuzz.py --pack writes them";
+  }
 }
 
 }  // namespace TEST_FILE
