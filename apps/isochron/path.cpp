@@ -295,7 +295,7 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   if (summary.guessed_sources) sources = guess_sources(mesh, dataset.point_data, times, "vertex");
   Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request.problem));
   if (request.problem.unit) metric.change_unit(*request.problem.unit);
-  const Box box = bounding_box(mesh.points);
+  const Box box = box_of(mesh.points);
   const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
   const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
   trace_all(

@@ -16,6 +16,7 @@
 #include "isochron/image.h"
 #include "isochron/io.h"
 #include "isochron/io/tables.h"
+#include "isochron/mesh/box_tree.h"
 #include "isochron/metric_arrays.h"
 #include "isochron/options.h"
 #include "isochron/parts.h"
@@ -92,12 +93,6 @@ struct SideInputs {
   NamedPoints probes;
 };
 SideInputs read_side_inputs(const SolveRequest& request);
-
-/// The smallest box along the axes around some points (at least one).
-struct Box {
-  Vec3d low, high;
-};
-Box bounding_box(std::span<const Vec3d> points);
 
 /// What ids are ids of: so many vertices of a mesh, or voxels of an image.
 struct IdSpace {

@@ -82,7 +82,7 @@ class MeshRun {
     Sources sources = gather_sources<Corners>(request_, inputs, dataset_, console);
     drop_other_cells<Corners>(request_, dataset_, console);
     mesh_ = take_mesh<Corners>(dataset_);
-    check_size(bounding_box(mesh_.points));
+    check_size(box_of(mesh_.points, console.threads()));
     return sources;
   }
   [[nodiscard]] std::size_t vertex_count() const { return mesh_.vertex_count(); }
@@ -90,15 +90,16 @@ class MeshRun {
   Metric metric() {
     Metric metric = metric_from_dataset<Corners>(mesh_, dataset_, mesh_metric(request_));
     if (request_.unit) metric.change_unit(*request_.unit);  // coordinates stay as they are, in messages too
-    if (!metric.conducts_everywhere())
-      conducting_ = conducting_elements(metric, mesh_.element_count(), Subject::metric);
+    const int threads = usual_threads();
+    if (!metric.conducts_everywhere(threads))
+      conducting_ = conducting_elements(metric, mesh_.element_count(), Subject::metric, threads);
     return metric;
   }
   [[nodiscard]] MeshDomain<Corners> domain(const Metric& metric) const { return {mesh_, metric}; }
   void warn_of_ranks(SharedSteps&, Console&) const {}
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
-    const Box box = bounding_box(mesh_.points);
+    const Box box = box_of(mesh_.points, console.threads());
     const double tolerance = request_.probe.tolerance.value_or(probe_reach * norm(box.high - box.low));
     const auto probe_on = [&](const SimplexMesh<Corners>& mesh) {
       return probe_times(mesh, arrival.times, points, tolerance, console.threads());
@@ -317,17 +318,6 @@ void check_size(const Box& box) {
   if (size > 1e100 || (size > 0 && size < 1e-100))
     throw input_error("the mesh is {:g} across (too large or too small to compute with); give it in another unit",
                       size);
-}
-
-Box bounding_box(std::span<const Vec3d> points) {
-  Box box{points.front(), points.front()};
-  for (const Vec3d& p : points) {
-    for (int k = 0; k < 3; ++k) {
-      box.low[k] = std::min(box.low[k], p[k]);
-      box.high[k] = std::max(box.high[k], p[k]);
-    }
-  }
-  return box;
 }
 
 int run_solve(const SolveRequest& request, Console& console) {

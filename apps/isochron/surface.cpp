@@ -168,7 +168,7 @@ ExtractOptions extract_options(const SurfaceRequest& request, const Console& con
 /// The sizes of a surface in the world for the tetrahedra inside it too.
 TetOptions tet_options(const SurfaceRequest& request, const TriangleMesh& surface, const SizeField& sizes,
                        const LatticeFrame& frame) {
-  const auto [low, high] = bounding_box(surface.points);
+  const auto [low, high] = box_of(surface.points);
   TetOptions options;
   options.program = *request.tetrahedra;
   options.sizes = sample_sizes(low, high, [&, view = sizes.view()](Vec3d p) { return view.size(frame.to_lattice(p)); });

@@ -56,7 +56,7 @@ enum class MeshIds { unknown, in_range };
 /// Throws InputError unless the mesh has points and elements, all coordinates are finite, all vertex ids are in
 /// range and lengths can be squared. Ids that are known to be in range are not looked at again.
 template <int Corners>
-void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids = MeshIds::unknown);
+void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids = MeshIds::unknown, int threads = 1);
 
 /// Which part of the mesh each vertex is in, as the smallest vertex id of that part. Parts share no vertex: a front
 /// does not cross from one to another. Vertices of no element get an invalid id.

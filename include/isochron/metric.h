@@ -134,7 +134,7 @@ void check_metric_form(const Metric& metric, std::size_t element_count, const Me
 
 /// The elements that conduct; none where all do. Throws InputError as `check_metric` does for the others.
 std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
-                                                          const Message& what);
+                                                          const Message& what, int threads = 1);
 
 /// The least time that a unit of length takes on any element, or on any of some; with fibres, what the largest velocity
 /// takes, whether it is used or not.
@@ -145,7 +145,7 @@ const char* fault_of(const Metric& metric);
 
 /// Throws InputError unless `metric` fits `element_count` elements and is positive definite, finite and non-zero on
 /// each of them; the message has the count and the first bad element. `what` names the data ("speed array 'cv'").
-void check_metric(const Metric& metric, std::size_t element_count, const Message& what);
+void check_metric(const Metric& metric, std::size_t element_count, const Message& what, int threads = 1);
 
 /// The squared lengths of the element's edges in the metric, in the order of `edge_corners`.
 template <int Corners>

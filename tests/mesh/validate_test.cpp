@@ -62,6 +62,18 @@ TEST(CheckMesh, NamesWhatIsWrong) {
   EXPECT_NO_THROW(check_mesh(mesh, MeshIds::in_range));  // the caller says so
 }
 
+TEST(CheckMesh, ThreadsFindTheSame) {
+  TetMesh mesh = generate_cube({.nx = 30, .ny = 30, .nz = 30});
+  EXPECT_NO_THROW(check_mesh(mesh, MeshIds::unknown, 4));
+  for (const std::size_t element : {100000U, 60000U, 140000U})
+    for (const int corner : {1, 3}) mesh.elements[element][corner] = VertexId(27000);
+  EXPECT_THAT([&] { check_mesh(mesh, MeshIds::unknown, 4); },
+              ThrowsMessage<InputError>(HasSubstr("6 times, first in element 60000")));
+  for (const std::size_t point : {26999U, 9000U, 20000U}) mesh.points[point].x = std::nan("");
+  EXPECT_THAT([&] { check_mesh(mesh, MeshIds::unknown, 4); },
+              ThrowsMessage<InputError>(HasSubstr("3 of 27000 points (first: point 9000)")));
+}
+
 TEST(Validate, MeasuresEquilateralElements) {
   const MeshReport flat = validate(one_triangle());
   EXPECT_NEAR(flat.min_quality, 1, 1e-12);

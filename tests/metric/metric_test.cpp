@@ -113,6 +113,21 @@ TEST(CheckMetric, AcceptsWhatIsRight) {
       check_metric(Metric(FiberMetric{.fiber = {{1, 0, 0}, {0, 0, 0}}, .sheet = {}, .region = {}}), 2, "fibres"));
 }
 
+TEST(CheckMetric, ThreadsFindTheSame) {
+  SpeedMetric speeds{std::vector<double>(50000, 1.0)};
+  EXPECT_NO_THROW(check_metric(Metric(speeds), 50000, "speed", 4));
+  EXPECT_FALSE(conducting_elements(Metric(speeds), 50000, "speed", 4));
+  std::vector<double> some(50000, 1.0);
+  some[40000] = some[20000] = 0;
+  const auto conducting = conducting_elements(Metric(SpeedMetric{some}), 50000, "speed", 4);
+  ASSERT_TRUE(conducting);
+  EXPECT_EQ(conducting->size(), 49998U);
+  EXPECT_EQ((*conducting)[20000], ElementId(20001));
+  some[45000] = some[30000] = -1;
+  EXPECT_THAT([&] { conducting_elements(Metric(SpeedMetric{some}), 50000, "speed", 4); },
+              ThrowsMessage<InputError>(AllOf(HasSubstr("2 of 50000"), HasSubstr("element 30000"))));
+}
+
 TEST(CheckMetric, CountsAndNamesTheFirst) {
   EXPECT_THAT(
       [] {

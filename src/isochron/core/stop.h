@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 
 #include "isochron/core/parallel.h"
 #include "isochron/error.h"
@@ -35,6 +36,32 @@ template <class Body>
 void stoppable_for(int threads, std::size_t count, Body&& body) {
   const StoppableLoop loop;
   parallel_chunks(threads, count, [&](std::size_t begin, std::size_t end) { loop(begin, end, body); });
+}
+
+/// How many of some items are wrong, and the first of those.
+struct Faults {
+  std::size_t count = 0;
+  std::size_t first = 0;
+};
+
+/// Calls `faults_of(i)` for every i in [0, count): how many faults that item has, or whether it has one.
+template <class FaultsOf>
+Faults count_faults(int threads, std::size_t count, FaultsOf&& faults_of) {
+  Faults all{0, count};
+  std::mutex mutex;
+  const StoppableLoop loop;
+  parallel_chunks(threads, count, [&](std::size_t begin, std::size_t end) {
+    Faults here{0, end};
+    loop(begin, end, [&](std::size_t i) {
+      const auto faults = static_cast<std::size_t>(faults_of(i));
+      if (faults > 0 && here.count == 0) here.first = i;
+      here.count += faults;
+    });
+    const std::lock_guard lock(mutex);
+    all.count += here.count;
+    if (here.count > 0) all.first = std::min(all.first, here.first);
+  });
+  return all;
 }
 
 }  // namespace isochron

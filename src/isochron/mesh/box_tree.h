@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "isochron/core/parallel.h"
 #include "isochron/mesh.h"
 
 namespace isochron {
@@ -15,14 +17,23 @@ struct Box {
   Vec3d low, high;
 };
 
+inline void extend(Box& box, const Box& by) {
+  for (int i = 0; i < 3; ++i) {
+    box.low[i] = std::min(box.low[i], by.low[i]);
+    box.high[i] = std::max(box.high[i], by.high[i]);
+  }
+}
+
 /// Precondition: there are points.
-inline Box box_of(std::span<const Vec3d> points) {
+inline Box box_of(std::span<const Vec3d> points, int threads = 1) {
   Box box{points[0], points[0]};
-  for (const Vec3d& p : points)
-    for (int i = 0; i < 3; ++i) {
-      box.low[i] = std::min(box.low[i], p[i]);
-      box.high[i] = std::max(box.high[i], p[i]);
-    }
+  std::mutex mutex;
+  parallel_chunks(threads, points.size(), [&](std::size_t begin, std::size_t end) {
+    Box part{points[begin], points[begin]};
+    for (std::size_t v = begin; v < end; ++v) extend(part, {points[v], points[v]});
+    const std::lock_guard lock(mutex);
+    extend(box, part);
+  });
   return box;
 }
 
@@ -49,12 +60,5 @@ BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, int threads);
 /// The same with the elements in this order.
 template <int Corners>
 BoxTree build_box_tree(const SimplexMesh<Corners>& mesh, std::vector<std::uint32_t> order, int threads);
-
-inline void extend(Box& box, const Box& by) {
-  for (int i = 0; i < 3; ++i) {
-    box.low[i] = std::min(box.low[i], by.low[i]);
-    box.high[i] = std::max(box.high[i], by.high[i]);
-  }
-}
 
 }  // namespace isochron

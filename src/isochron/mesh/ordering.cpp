@@ -9,58 +9,26 @@
 #include <utility>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/radix_sort.h"
 #include "isochron/core/stop.h"
 #include "isochron/mesh/box_tree.h"
 
 namespace isochron {
 namespace {
 
-template <class Key>
-struct Entry {
-  Key key;
-  std::uint32_t id;
-};
-
 template <int Dim, class Key>
 void hilbert_keys(std::span<const Vec3d> points, const CurveFrame& frame, int threads,
-                  std::vector<Entry<Key>>& entries) {
+                  BigVector<KeyedId<Key>>& entries) {
   static constexpr HilbertTable<Dim> table;
   stoppable_for(threads, points.size(), [&](std::size_t i) {
     entries[i] = {static_cast<Key>(frame.key(table, points[i])), static_cast<std::uint32_t>(i)};
   });
 }
 
-/// Stable radix sort by the lowest `bits` bits of the keys.
-template <class Key>
-void radix_sort(std::vector<Entry<Key>>& entries, int bits, int threads) {
-  constexpr int digit_bits = 12;
-  constexpr std::size_t digits = 1U << digit_bits;
-  std::vector<Entry<Key>> other(entries.size());
-  const int team = granted_threads(static_cast<int>(std::min<std::size_t>(threads, 1 + entries.size() / 65536)));
-  std::vector<std::array<std::uint32_t, digits>> places(team);
-  const auto part = [&](int thread) { return entries.size() * thread / team; };
-  const StoppableLoop loop;
-  for (int shift = 0; shift < bits; shift += digit_bits) {
-    parallel_region(team, [&](int thread, int) {
-      places[thread].fill(0);
-      loop(part(thread), part(thread + 1),
-           [&](std::size_t i) { ++places[thread][(entries[i].key >> shift) & (digits - 1)]; });
-    });
-    std::uint32_t total = 0;
-    for (std::size_t digit = 0; digit < digits; ++digit)
-      for (auto& counts : places) total += std::exchange(counts[digit], total);
-    parallel_region(team, [&](int thread, int) {
-      loop(part(thread), part(thread + 1),
-           [&](std::size_t i) { other[places[thread][(entries[i].key >> shift) & (digits - 1)]++] = entries[i]; });
-    });
-    entries.swap(other);
-  }
-}
-
 /// Sorts the points by keys of a type that holds all their bits.
 template <class Key>
 Permutation sort_by_key(std::span<const Vec3d> points, const CurveFrame& frame, int threads) {
-  std::vector<Entry<Key>> entries(points.size());
+  BigVector<KeyedId<Key>> entries(points.size());
   if (frame.dim == 2) hilbert_keys<2>(points, frame, threads, entries);
   else hilbert_keys<3>(points, frame, threads, entries);
   radix_sort(entries, frame.bits * frame.dim, threads);

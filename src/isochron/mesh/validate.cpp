@@ -12,6 +12,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
+#include "isochron/mesh/box_tree.h"
 #include "isochron/mesh/locator.h"
 
 namespace isochron {
@@ -19,14 +20,8 @@ namespace isochron {
 namespace {
 
 /// Squares of lengths must be numbers.
-void check_extent(std::span<const Vec3d> points) {
-  Vec3d low = points[0], high = points[0];
-  const StoppableLoop loop;
-  loop(0, points.size(), [&](std::size_t v) {
-    const Vec3d& p = points[v];
-    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
-    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
-  });
+void check_extent(std::span<const Vec3d> points, int threads) {
+  const auto [low, high] = box_of(points, threads);
   const double extent = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
   if (extent > 0 && !(extent > 1e-150 && extent < 1e150))
     throw InputError(fmt::format(
@@ -36,7 +31,7 @@ void check_extent(std::span<const Vec3d> points) {
 }  // namespace
 
 template <int Corners>
-void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids) {
+void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids, int threads) {
   constexpr auto kind = Corners == 3 ? "triangles" : "tetrahedra";
   if (mesh.points.empty()) throw InputError("the mesh has no points (there is nothing to solve on); give another");
   if (mesh.elements.empty())
@@ -44,26 +39,24 @@ void check_mesh(const SimplexMesh<Corners>& mesh, MeshIds ids) {
   if (mesh.points.size() > (1ULL << 31) || mesh.elements.size() > (1ULL << 30))
     throw InputError(fmt::format("{} points and {} {} are too many (ids have 31 bits, elements 30); split the mesh",
                                  mesh.points.size(), mesh.elements.size(), kind));
-  const StoppableLoop loop;
-  std::size_t bad = 0, first = 0;
-  loop(0, mesh.points.size(), [&](std::size_t v) {
+  const Faults points = count_faults(threads, mesh.points.size(), [&](std::size_t v) {
     const Vec3d& p = mesh.points[v];
-    if (!(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) && bad++ == 0) first = v;
+    return !(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z));
   });
-  if (bad > 0)
+  if (points.count > 0)
     throw InputError(fmt::format("coordinates are not finite at {} of {} points (first: point {}); repair the mesh",
-                                 bad, mesh.points.size(), first));
-  check_extent(mesh.points);
+                                 points.count, mesh.points.size(), points.first));
+  check_extent(mesh.points, threads);
   if (ids == MeshIds::in_range) return;
-  loop(0, mesh.elements.size(), [&](std::size_t e) {
-    for (const VertexId v : mesh.elements[e])
-      if (v.index() >= mesh.points.size() && bad++ == 0) first = e;
+  const Faults corners = count_faults(threads, mesh.elements.size(), [&](std::size_t e) {
+    const auto& element = mesh.elements[e];
+    return std::count_if(element.begin(), element.end(), [&](VertexId v) { return v.index() >= mesh.points.size(); });
   });
-  if (bad > 0)
+  if (corners.count > 0)
     throw InputError(fmt::format(
         "corners of elements name points that do not exist ({} times, first in element {}; there are {} points, "
         "counted from 0); repair the mesh",
-        bad, first, mesh.points.size()));
+        corners.count, corners.first, mesh.points.size()));
 }
 
 namespace {
@@ -364,8 +357,8 @@ MeshReport validate(const SimplexMesh<Corners>& mesh, const MetricOf& metric, in
   return report;
 }
 
-template void check_mesh<3>(const TriangleMesh&, MeshIds);
-template void check_mesh<4>(const TetMesh&, MeshIds);
+template void check_mesh<3>(const TriangleMesh&, MeshIds, int);
+template void check_mesh<4>(const TetMesh&, MeshIds, int);
 template std::vector<VertexId> parts_of<3>(const TriangleMesh&);
 template std::vector<VertexId> parts_of<4>(const TetMesh&);
 template MeshReport validate<3>(const TriangleMesh&, const MetricOf&, int);

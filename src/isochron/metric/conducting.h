@@ -34,7 +34,7 @@ class ConductingMesh {
   ConductingMesh(const SimplexMesh<Corners>& mesh, const Metric& metric, int threads = 1)
       : mesh_(&mesh), metric_(&metric) {
     if (metric.conducts_everywhere(threads)) return;
-    const auto kept = conducting_elements(metric, mesh.element_count(), Subject::metric);
+    const auto kept = conducting_elements(metric, mesh.element_count(), Subject::metric, threads);
     if (!kept) return;
     if (kept->empty()) refuse_standstill();
     left_out_ = mesh.element_count() - kept->size();

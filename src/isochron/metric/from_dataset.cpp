@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/big_vector.h"
 #include "isochron/core/join_text.h"
 #include "isochron/core/parallel.h"
 #include "isochron/diffusion.h"
@@ -253,7 +254,9 @@ std::vector<std::uint16_t> table_rows(const CellValues<Corners>& cells, const Me
 /// Fills unit vectors; what has no length stays zero and is counted, as is what is not finite.
 template <int Corners>
 std::vector<Vec3f> directions(const CellValues<Corners>& cells, const std::string& name, BadCells& zero) {
-  std::vector<Vec3f> result(cells.size());
+  std::vector<Vec3f> result;
+  make_room(result, cells.size());
+  result.resize(cells.size());
   BadCells infinite;
   cells.for_each_direction(name, [&](std::size_t e, const Vec3d& v) {
     const double length = norm(v);
@@ -434,7 +437,8 @@ Metric metric_from_dataset(std::span<const std::array<VertexId, Corners>> cells,
   const Flags conducts = conducting_cells(values, request);
   values.leave_out(conducts);
   Metric metric = metric_of(values, request);
-  return conducts.empty() ? metric : stopped(metric, conducts);
+  if (conducts.empty()) return metric;
+  return stopped(metric, conducts);
 }
 
 template Metric metric_from_dataset<3>(std::span<const std::array<VertexId, 3>>, const Dataset&, const MetricRequest&);

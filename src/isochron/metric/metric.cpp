@@ -196,41 +196,32 @@ namespace {
 
 /// Throws InputError unless `right` holds on all elements.
 template <class Right>
-void check_elements(const Metric& metric, const Message& what, const Right& right) {
-  std::size_t bad = 0, first = 0;
+void check_elements(const Metric& metric, const Message& what, int threads, const Right& right) {
   const std::size_t to_check = metric.element_count();
-  const StoppableLoop loop;
-  loop(0, to_check, [&](std::size_t e) {
-    if (!right(ElementId(e)) && bad++ == 0) first = e;
-  });
-  if (bad == 0) return;
+  const Faults bad = count_faults(threads, to_check, [&](std::size_t e) { return !right(ElementId(e)); });
+  if (bad.count == 0) return;
   const bool tensors = std::holds_alternative<TensorMetric>(metric.kind());
-  throw InputError(what + fmt::format(" is {} on {} of {} elements (first: ", fault_of(metric), bad, to_check) +
-                   element_place(first) + "); " +
+  throw InputError(what + fmt::format(" is {} on {} of {} elements (first: ", fault_of(metric), bad.count, to_check) +
+                   element_place(bad.first) + "); " +
                    (tensors ? "repair the tensors or their component order" : "repair the array or choose another"));
 }
 
 }  // namespace
 
-void check_metric(const Metric& metric, std::size_t element_count, const Message& what) {
+void check_metric(const Metric& metric, std::size_t element_count, const Message& what, int threads) {
   check_metric_form(metric, element_count, what);
-  check_elements(metric, what, [&](ElementId e) { return usable_on(metric, e); });
+  check_elements(metric, what, threads, [&](ElementId e) { return usable_on(metric, e); });
 }
 
 std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
-                                                          const Message& what) {
+                                                          const Message& what, int threads) {
   check_metric_form(metric, element_count, what);
-  std::size_t conducting = 0;
-  check_elements(metric, what, [&](ElementId e) {
-    if (!metric.conducts(e)) return true;
-    ++conducting;
-    return usable_on(metric, e);
-  });
-  if (conducting == metric.element_count()) return std::nullopt;
+  check_elements(metric, what, threads, [&](ElementId e) { return !metric.conducts(e) || usable_on(metric, e); });
+  if (metric.conducts_everywhere(threads)) return std::nullopt;
   std::vector<ElementId> kept;
-  kept.reserve(conducting);
   for (std::size_t e = 0; e < element_count; ++e)
     if (metric.conducts(ElementId(e))) kept.emplace_back(e);
+  if (kept.size() == element_count) return std::nullopt;
   return kept;
 }
 

@@ -172,8 +172,8 @@ class MeshAdapter {
     plan_ = &plan;
     choose_mesh(metric);
     const bool first = std::visit([](const auto& problem) { return problem.vertex_count == 0; }, problem_);
-    if (first) check_mesh(*mesh_, ids_);
-    check_metric(*metric_, mesh_->element_count(), Subject::metric);
+    if (first) check_mesh(*mesh_, ids_, plan.threads);
+    check_metric(*metric_, mesh_->element_count(), Subject::metric, plan.threads);
     stop_if_cancelled();
     if (first) prepare_order();
     stop_if_cancelled();

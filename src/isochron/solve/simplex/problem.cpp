@@ -1,6 +1,7 @@
 #include "isochron/solve/simplex/problem.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/radix_sort.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
 #include "isochron/solve/common/limits.h"
@@ -21,19 +23,20 @@ namespace {
 /// Elements sorted by their smallest vertex in the new numbering, so that records lie beside the vertices that use
 /// them.
 template <int Corners>
-std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh, const Permutation& order) {
+std::vector<std::uint32_t> element_order_after(const SimplexMesh<Corners>& mesh, const Permutation& order,
+                                               int threads) {
   const auto smallest = [&](const auto& element) {
     std::uint32_t low = order.old_to_new[element[0].index()];
     for (int c = 1; c < Corners; ++c) low = std::min(low, order.old_to_new[element[c].index()]);
     return low;
   };
-  const StoppableLoop loop;
-  std::vector<std::uint32_t> start(mesh.vertex_count() + 1, 0);
-  loop(0, mesh.element_count(), [&](std::size_t e) { ++start[smallest(mesh.elements[e]) + 1]; });
-  for (std::size_t v = 0; v < mesh.vertex_count(); ++v) start[v + 1] += start[v];
-  std::vector<std::uint32_t> result(mesh.element_count());
-  loop(0, mesh.element_count(),
-       [&](std::size_t e) { result[start[smallest(mesh.elements[e])]++] = static_cast<std::uint32_t>(e); });
+  BigVector<KeyedId<std::uint32_t>> entries(mesh.element_count());
+  stoppable_for(threads, entries.size(), [&](std::size_t e) {
+    entries[e] = {smallest(mesh.elements[e]), static_cast<std::uint32_t>(e)};
+  });
+  radix_sort(entries, std::bit_width(mesh.vertex_count()), threads);
+  std::vector<std::uint32_t> result(entries.size());
+  parallel_for(threads, entries.size(), [&](std::size_t i) { result[i] = entries[i].id; });
   return result;
 }
 
@@ -112,7 +115,7 @@ SimplexProblem<T, Corners> prepare_topology(const SimplexMesh<Corners>& mesh, Pe
   std::span<const Element> elements(mesh.elements);
   BigVector<Element> renumbered;
   if (!problem.order.identity()) {
-    if constexpr (Corners == 4) problem.element_order = element_order_after(mesh, problem.order);
+    if constexpr (Corners == 4) problem.element_order = element_order_after(mesh, problem.order, threads);
     renumbered.resize(mesh.element_count());
     stoppable_for(threads, renumbered.size(), [&](std::size_t i) {
       const Element& element = mesh.element(problem.user_element(i));
