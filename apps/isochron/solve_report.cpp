@@ -388,7 +388,8 @@ void print_summary(const SolveSummary& summary, const Console& console) {
   report.times({{"read", summary.read_seconds},
                 {"setup", arrival.setup_seconds, "set-up"},
                 {"solve", arrival.solve_seconds},
-                {"write", summary.write_seconds}});
+                {"write", summary.write_seconds},
+                {"total", program_seconds()}});
   report.row("memory", "{:.0f} MB at most", static_cast<double>(bytes) / 1e6);
   report.notes(arrival.notes);
   report.written(summary.written);

@@ -83,7 +83,7 @@ int solve_and_write(const SolveRequest& request, Run&& run, const SideInputs& in
     });
     if (each) arrival = each->take_all();
     warn_rounded_times(request, sources, arrival, console);
-    if (Run::in_parts) arrival.setup_seconds += made;
+    arrival.setup_seconds += made;
     if (!request.probe.output.empty()) probed = run.probe(inputs.probes.points, arrival, console);
   });
   summary.vertices = run.vertex_count();

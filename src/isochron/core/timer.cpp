@@ -8,6 +8,13 @@
 #include <string>
 
 namespace isochron {
+namespace {
+
+const Timer since_start;  // set when the program is loaded
+
+}  // namespace
+
+double program_seconds() { return since_start.seconds(); }
 
 double thread_cpu_seconds() {
   timespec now{};

@@ -16,6 +16,9 @@ class Timer {
   Clock::time_point start_ = Clock::now();
 };
 
+/// Wall-clock seconds since the program was loaded.
+double program_seconds();
+
 /// CPU seconds used by the calling thread so far.
 double thread_cpu_seconds();
 
