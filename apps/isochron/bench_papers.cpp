@@ -19,11 +19,12 @@ namespace {
 using bench::MachineRun;
 using bench::TableResult;
 
-/// The benches of papers whose names begin with one of the texts; all where there is none.
-std::vector<const PaperBench*> chosen_benches(const std::string& only) {
+/// The benches of papers whose names begin with one of the texts; all where there is none. Of these those that run on a
+/// GPU when only that is asked for.
+std::vector<const PaperBench*> chosen_benches(const std::string& only, bool gpu_only) {
   std::vector<const PaperBench*> all;
   for (const PaperBench& bench : paper_benches())
-    if (!bench.paper_number().empty()) all.push_back(&bench);
+    if (!bench.paper_number().empty() && (!gpu_only || bench.has_gpu_columns())) all.push_back(&bench);
   if (only.empty()) return all;
   const std::vector<std::string_view> beginnings = split_text(only, ",");
   const auto is_meant = [](const PaperBench& bench, std::string_view text) {
@@ -151,7 +152,7 @@ void check(const BenchRequest& request) {
 
 int run_papers(const BenchRequest& request, Console& console) {
   check(request);
-  const std::vector<const PaperBench*> benches = chosen_benches(request.only);
+  const std::vector<const PaperBench*> benches = chosen_benches(request.only, request.gpu_only);
   std::vector<MachineRun> others;
   for (const auto& file : request.with)
     for (MachineRun& run : bench::read_machine_runs(file)) others.push_back(std::move(run));

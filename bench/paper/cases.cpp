@@ -155,14 +155,14 @@ SolveOptions solve_options(const MethodCase& method, const BenchOptions& options
 
 MethodCase gpu_push() { return gpu_case("push (ours), GPU", Method::push); }
 MethodCase gpu_patches(std::string name, PatchLayout layout) {
-  return gpu_case(std::move(name), Method::patch_fim, {.layout = layout});
+  return gpu_case(std::move(name), Method::patch_fim, {.layout = layout, .partitioner = Partitioner::curve});
 }
 MethodCase gpu_active_list(std::string name, ElementStorage storage) {
   return gpu_case(std::move(name), Method::active_list, {.storage = storage});
 }
 MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains) {
   return gpu_case(std::move(name), Method::domain_decomposition,
-                  {.subdomains = subdomains, .subdomain_blocks = blocks});
+                  {.subdomains = subdomains, .subdomain_blocks = blocks, .partitioner = Partitioner::curve});
 }
 
 MethodCase with_split(MethodCase method) {
@@ -171,9 +171,9 @@ MethodCase with_split(MethodCase method) {
   return method;
 }
 
-MethodCase cut_by_curve(MethodCase method) {
-  method.name += ", cut by the curve";
-  method.gpu->partitioner = Partitioner::curve;
+MethodCase cut_by_metis(MethodCase method) {
+  method.name += ", cut by METIS";
+  method.gpu->partitioner = Partitioner::metis;
   return method;
 }
 
@@ -283,8 +283,8 @@ void note_gpu(Report& report, const char* times) {
 }
 
 void note_partitioner(Report& report) {
-  report.note(has_metis() ? "Patches and subdomains are cut by METIS where a row does not say otherwise."
-                          : "Patches and subdomains are cut by the curve: this build has no METIS.");
+  report.note(has_metis() ? "Patches are cut by the curve where a row does not say otherwise."
+                          : "All patches are cut by the curve: this build has no METIS.");
 }
 
 double seconds(const Arrival& arrival) { return arrival.solve_seconds; }

@@ -68,8 +68,8 @@ MethodCase gpu_push();
 MethodCase gpu_patches(std::string name, PatchLayout layout);
 MethodCase gpu_active_list(std::string name, ElementStorage storage);
 MethodCase gpu_subdomains(std::string name, SubdomainBlocks blocks, int subdomains);
-/// The same with patches or subdomains cut along a space-filling curve, as in builds without METIS.
-MethodCase cut_by_curve(MethodCase method);
+/// The same with patches cut by METIS instead of along a space-filling curve; not run in builds without it.
+MethodCase cut_by_metis(MethodCase method);
 /// Says below a table what cuts its patches or subdomains.
 void note_partitioner(Report& report);
 

@@ -137,7 +137,7 @@ bool table_000_3_3(const BenchOptions& options) {
        {gpu_push(), {}},
        {fim_split, {}},
        {patches_split, {}},
-       {cut_by_curve(patches_case), {}}},
+       {cut_by_metis(patches_case), {}}},
       "ms",
       milliseconds,
       3,
@@ -166,7 +166,7 @@ bool table_000_3_4(const BenchOptions& options) {
                      {fim_split, {}},
                      {banded_split, {}},
                      {patches_split, {}},
-                     {cut_by_curve(patches_case), {}}},
+                     {cut_by_metis(patches_case), {}}},
                     "calls",
                     calls};
   add_meshes(report, table, {1, 2, 3, 4}, options);

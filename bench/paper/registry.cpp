@@ -1,5 +1,8 @@
 #include "bench/paper/registry.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "bench/paper/tables.h"
 
 namespace isochron {
@@ -7,6 +10,15 @@ namespace isochron {
 std::string_view PaperBench::paper_number() const {
   if (!paper.empty()) return paper;
   return name.starts_with("00") ? std::string_view(name).substr(0, 3) : std::string_view();
+}
+
+bool PaperBench::has_gpu_columns() const {
+  constexpr std::string_view without[] = {
+      "000-table-2.1",   "000-table-3.1",  "000-table-3.2",  "000-cost-model", "000-figure-3.1", "000-figure-3.2",
+      "000-figure-3.3",  "002-figure-6",   "003-table-4.1",  "003-table-4.2",  "003-table-4.3",  "003-table-4.4",
+      "003-figure-4.2",  "003-figure-4.3", "003-figure-4.4", "001-figure-2",   "001-figure-8",   "004-anisotropy",
+      "004-section-4.2", "004-figure-2",   "004-figure-6",   "004-figure-7",   "004-figure-8",   "004-figure-9"};
+  return std::find(std::begin(without), std::end(without), name) == std::end(without);
 }
 
 const std::vector<PaperBench>& paper_benches() {

@@ -47,6 +47,8 @@ struct PaperBench {
 
   /// "000" to "004"; empty for our own.
   [[nodiscard]] std::string_view paper_number() const;
+  /// Whether something of it runs on a GPU.
+  [[nodiscard]] bool has_gpu_columns() const;
 };
 
 /// All benches, in the order of the papers.

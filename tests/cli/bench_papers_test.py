@@ -38,6 +38,12 @@ class BenchPapers(CliCase):
         for table in run["tables"]:
             self.assertGreater(table["seconds"], 0)
 
+    def test_a_run_for_the_gpu_leaves_out_tables_of_the_cpu(self):
+        self.succeed("bench papers --only 003-table-4,004-section --gpu-only --quick -o out")
+        (run,) = self.runs()
+        names = {table["name"] for table in run["tables"]}
+        self.assertEqual(names, {f"003-table-4.{number}" for number in range(5, 10)} | {"004-section-5.2"})
+
     def test_runs_of_several_machines_are_merged(self):
         self.succeed("bench papers --quick --threads 2 --only 001-figure-8 --label lab -o lab")
         self.succeed("bench papers --quick --threads 1 --only 001-figure-8 --label desk -o out --with lab/papers.json")
