@@ -154,6 +154,17 @@ class Bench(CliCase):
         self.assertEqual(len(gains), len({entry["row"] for entry in entries}))
         self.assertGreater(min(gains), 0)
 
+    def test_the_whole_way_is_timed_for_each_format(self):
+        entries = self.entries("goals-end-to-end --threads 2")
+        for entry in entries:
+            self.assertGreater(entry["ours"], 0, entry)
+        seconds = {(entry["row"], entry["column"]): entry["ours"] for entry in entries}
+        rows = {row for row, _ in seconds}
+        self.assertEqual({row.split(", ")[1] for row in rows}, {".vtu", ".vtk", ".msh", ".pts", ".node", ".mesh"})
+        for row in rows:
+            steps = sum(seconds[row, f"2 threads, {step}"] for step in ("read", "set-up", "solve", "write"))
+            self.assertLessEqual(steps, seconds[row, "2 threads, whole"])
+
     def test_all_schemes_on_tensor_images_have_times(self):
         entries = self.entries("004-table-1 --threads 2")
         self.assertEqual(len({entry["row"] for entry in entries}), 3)
