@@ -15,7 +15,7 @@ namespace isochron {
 /// then it is less than any number of use here. Takes squared lengths, and 1 over the plain ones from b and c to t; the
 /// result allows for rounding.
 template <class T>
-ISOCHRON_ALWAYS_INLINE T min_lead(T xt, T bt, T ct, T xb, T xc, T bc, T over_b, T over_c) {
+ISOCHRON_HD ISOCHRON_ALWAYS_INLINE T min_lead(T xt, T bt, T ct, T xb, T xc, T bc, T over_b, T over_c) {
   constexpr T rounding = T(4) * std::numeric_limits<T>::epsilon();
   constexpr T less = T(0.5) - rounding, more = T(0.5) + rounding;
   const T along_b = (less * (xt + bt) - more * xb) * over_b, along_c = (less * (xt + ct) - more * xc) * over_c;

@@ -64,11 +64,21 @@ template <class T>
 struct BlockMemory {
   T push_time[block_threads];
   std::uint32_t push_entry[block_threads];
+  StarHead push_head[block_threads];
   std::uint32_t push_count;
+  std::uint32_t pushes_taken;
   std::uint32_t queue[queue_size];
   std::uint32_t queue_count;
   T horizon[max_layers];
   typename TimeBits<T>::Type least[max_layers];
+
+  /// The number of a push that no tile has taken yet; past the last one, that there are none.
+  template <class Tile>
+  __device__ std::uint32_t next_push(const Tile& tile) {
+    std::uint32_t taken = 0;
+    if (tile.thread_rank() == 0) taken = atomicAdd(&pushes_taken, 1U);
+    return tile.shfl(taken, 0);
+  }
 };
 
 /// What a tile holds: its star's neighbours with their times before the push and the best offered, and the local solves
@@ -119,9 +129,8 @@ class Pusher {
  public:
   __device__ Pusher(const View<T>& view, TileMemory<T>& memory, const Tile& tile) : v_(view), m_(memory), tile_(tile) {}
 
-  __device__ void push(const Enqueuer<T>& next, std::uint32_t entry, T ux) {
+  __device__ void push(const Enqueuer<T>& next, std::uint32_t entry, T ux, StarHead head) {
     const std::uint32_t layer = v_.layers == 1 ? 0 : entry / v_.vertices;
-    StarHead head = v_.heads[entry - layer * v_.vertices];
     while (true) {
       push_star(next, head, layer, ux);
       if (head.next == 0) break;
@@ -141,7 +150,7 @@ class Pusher {
       m_.best[i] = TimeBits<T>::of(detail::infinity<T>());
     }
     tile_.sync();
-    const unsigned count = list_solves(words + neighbours, tets, ux);
+    const unsigned count = list_solves(words + neighbours, tets, static_cast<T>(head.lead_step), ux);
     tile_.sync();
     const T* lengths = reinterpret_cast<const T*>(words + words_before_lengths(tets, neighbours));
     for (unsigned i = lane; i < count; i += lanes) solve(words + neighbours, lengths, tets, m_.solve[i], ux);
@@ -154,20 +163,23 @@ class Pusher {
     tile_.sync();
   }
 
-  /// Lists the targets that can gain: an acute corner from x when it is later than x, another from any earlier corner.
-  /// Listed, they fill the lanes; tetrahedron by tetrahedron most lanes would wait for a few.
-  __device__ unsigned list_solves(const std::uint32_t* corners, unsigned tets, T ux) {
+  /// Lists the targets that can gain: those that are late enough for an arrival through x, and later than some other
+  /// corner. Listed, they fill the lanes; tetrahedron by tetrahedron most lanes would wait for a few.
+  __device__ unsigned list_solves(const std::uint32_t* corners, unsigned tets, T lead_step, T ux) {
     unsigned count = 0;
     for (unsigned first = 0; first < tets; first += lanes) {
       const unsigned i = first + tile_.thread_rank();
       unsigned wanted = 0;
       if (i < tets) {
         const std::uint32_t word = corners[i];
-        const T ua = m_.time[word & 255U], ub = m_.time[(word >> 8) & 255U], uc = m_.time[(word >> 16) & 255U];
-        const bool a_b = ua > ub, a_c = ua > uc, b_c = ub > uc;
-        wanted = (ua > ux || ((word & obtuse_bit) != 0 && (a_b || a_c)) ? 1U : 0U) |
-                 (ub > ux || ((word & (obtuse_bit << 1)) != 0 && (ub > ua || b_c)) ? 2U : 0U) |
-                 (uc > ux || ((word & (obtuse_bit << 2)) != 0 && (uc > ua || uc > ub)) ? 4U : 0U);
+        const T ua = m_.time[place_of(word, 0)], ub = m_.time[place_of(word, 1)], uc = m_.time[place_of(word, 2)];
+        const auto gains = [&](unsigned corner, T time, T other, T another) {
+          const unsigned level = lead_level_of(word, corner);
+          const T lead = level == no_lead ? -detail::infinity<T>()
+                                          : lead_step * static_cast<T>(static_cast<int>(level) - int{lead_of_zero});
+          return time > ux + lead && (time > ux || time > other || time > another);
+        };
+        wanted = (gains(0, ua, ub, uc) ? 1U : 0U) | (gains(1, ub, ua, uc) ? 2U : 0U) | (gains(2, uc, ua, ub) ? 4U : 0U);
       }
       for (unsigned t = 0; t < 3; ++t) {
         const bool mine = ((wanted >> t) & 1U) != 0;
@@ -189,8 +201,8 @@ class Pusher {
     // xa, xb, xc come first, then ab, ac, bc: the pair (p, q) is at p + q + 2.
     const T xp = length(p), xq = length(q), pq = length(p + q + 2), xt = length(t), pt = length(p + t + 2),
             qt = length(q + t + 2);
-    const unsigned target = (word >> (8 * t)) & 255U;
-    const T up = m_.time[(word >> (8 * p)) & 255U], uq = m_.time[(word >> (8 * q)) & 255U];
+    const unsigned target = place_of(word, t);
+    const T up = m_.time[place_of(word, p)], uq = m_.time[place_of(word, q)];
     bool thin;
     T time = detail::push_time_lane(ux, up, uq, xp, xq, pq, xt, pt, qt, thin);
     if (thin) time = thin_push_time(ux, up, uq, xp, xq, pq, xt, pt, qt);
@@ -225,6 +237,7 @@ __device__ void sort_entry(const View<T>& view, BlockMemory<T>& block, const Enq
   const std::uint32_t place = atomicAdd(&block.push_count, 1U);
   block.push_entry[place] = entry;
   block.push_time[place] = time;
+  block.push_head[place] = view.heads[entry - layer * view.vertices];
 }
 
 /// At a round's start: the horizons of its layers; its own part of the next list empty.
@@ -234,7 +247,7 @@ __device__ void open_round(const View<T>& view, BlockMemory<T>& block, std::uint
     block.horizon[layer] = __ldcg(view.least + (round % 3) * max_layers + layer) + view.width;
     block.least[layer] = TimeBits<T>::of(detail::infinity<T>());
   }
-  if (threadIdx.x == 0) block.queue_count = block.push_count = 0;
+  if (threadIdx.x == 0) block.queue_count = block.push_count = block.pushes_taken = 0;
   if (blockIdx.x == 0) {
     const std::uint32_t clear = (round + 2) % 3;
     if (threadIdx.x == 0) view.count[clear] = 0;
@@ -286,10 +299,11 @@ __global__ void __launch_bounds__(block_threads, 2) push_rounds(const __grid_con
       __syncthreads();
       const std::uint32_t pushes = block.push_count;
       updates += pushes;
-      for (std::uint32_t k = threadIdx.x / lanes; k < pushes; k += tiles)
-        pusher.push(next, block.push_entry[k], block.push_time[k]);
+      // Each tile takes the next push that is left: some take several times as long as others.
+      for (std::uint32_t k = block.next_push(tile); k < pushes; k = block.next_push(tile))
+        pusher.push(next, block.push_entry[k], block.push_time[k], block.push_head[k]);
       __syncthreads();
-      if (threadIdx.x == 0) block.push_count = 0;
+      if (threadIdx.x == 0) block.push_count = block.pushes_taken = 0;
       __syncthreads();
     }
     close_round(view, block, round);

@@ -7,6 +7,7 @@
 #include "isochron/core/cuda/launch.h"
 #include "isochron/core/cuda/scratch.h"
 #include "isochron/solve/simplex/cuda/length_sums.h"
+#include "isochron/solve/simplex/leads.h"
 #include "isochron/solve/simplex/obtuse_mask.h"
 #include "isochron/solve/simplex/problem.h"
 
@@ -163,6 +164,36 @@ struct FillView {
   LengthSums* sums;
 };
 
+/// The level of a lead, counted in steps of 1 / `steps`, rounded down. Acute corners have a lead of at least 0.
+__device__ unsigned lead_level(double lead, double steps, bool acute) {
+  const double level = floor(lead * steps - 1e-3) + lead_of_zero;
+  const unsigned least = acute ? lead_of_zero : no_lead;
+  if (!(level > least)) return least;  // also what is not a number
+  return level < max_lead ? static_cast<unsigned>(level) : max_lead;
+}
+
+/// The largest step counts are those of the longest edge, and a little more, so that no lead is out of range by
+/// rounding. 0 where products of lengths would leave the range of numbers: no lead but 0 is known then.
+__device__ float lead_step(double longest_squared) {
+  constexpr double steps = max_lead - lead_of_zero;
+  const bool known = longest_squared > 1e-18 && longest_squared < 1e18;
+  return known ? static_cast<float>(sqrt(longest_squared) * (1.001 / steps)) : 0.0F;
+}
+
+/// The levels of the leads of a tetrahedron at x, from its squared lengths xa, xb, xc, ab, ac, bc and whether its
+/// corners a, b, c are acute, in the lowest bits.
+__device__ std::uint32_t lead_levels(const double* l, unsigned obtuse, float step) {
+  const double xa = l[0], xb = l[1], xc = l[2], ab = l[3], ac = l[4], bc = l[5];
+  const double over_ab = rsqrt(ab), over_ac = rsqrt(ac), over_bc = rsqrt(bc);
+  const double leads[3] = {min_lead(xa, ab, ac, xb, xc, bc, over_ab, over_ac),
+                           min_lead(xb, ab, bc, xa, xc, ac, over_ab, over_bc),
+                           min_lead(xc, ac, bc, xa, xb, ab, over_ac, over_bc)};
+  const double steps = step > 0 ? 1 / static_cast<double>(step) : nan("");
+  std::uint32_t word = 0;
+  for (unsigned k = 0; k < 3; ++k) word |= lead_word(lead_level(leads[k], steps, ((obtuse >> k) & 1U) == 0), k);
+  return word;
+}
+
 /// Writes one star of vertex v: `tets` of its incidences. Returns its head without `next`.
 template <class T>
 __device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, std::uint32_t v, std::uint64_t first,
@@ -175,6 +206,7 @@ __device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, 
   auto* words = reinterpret_cast<std::uint32_t*>(f.stars + at);
   neighbours.list(words, lane);
   T* lengths = reinterpret_cast<T*>(words + words_before_lengths(tets, count));
+  double longest = 0;
   for (unsigned i = lane; i < tets; i += 32) {
     const std::uint32_t e = f.incidences[first + i];
     const uint4 element = f.elements[e];
@@ -192,15 +224,28 @@ __device__ StarHead fill_star(const FillView<T>& f, Neighbours::Memory& memory, 
     const unsigned obtuse = obtuse_mask<4>(l);
     sums.obtuse += (obtuse >> x) & 1U;
     const double xa = l[edge_index(x, a)], xb = l[edge_index(x, b)], xc = l[edge_index(x, c)];
-    sums.see_at_vertex(fmax(xa, fmax(xb, xc)), xa);
-    words[count + i] = neighbours.place(corner_of(element, a)) | neighbours.place(corner_of(element, b)) << 8 |
-                       neighbours.place(corner_of(element, c)) << 16 | ((obtuse >> a) & 1U) * obtuse_bit |
-                       ((obtuse >> b) & 1U) * (obtuse_bit << 1) | ((obtuse >> c) & 1U) * (obtuse_bit << 2);
+    const double longest_here = fmax(xa, fmax(xb, xc));
+    longest = fmax(longest, longest_here);
+    sums.see_at_vertex(longest_here, xa);
+    // With the bits of obtuse corners in the place of leads, which are known once all lengths are.
+    words[count + i] = place_word(neighbours.place(corner_of(element, a)), 0) |
+                       place_word(neighbours.place(corner_of(element, b)), 1) |
+                       place_word(neighbours.place(corner_of(element, c)), 2) | lead_word((obtuse >> a) & 1U, 0) |
+                       lead_word((obtuse >> b) & 1U, 1) | lead_word((obtuse >> c) & 1U, 2);
     const int pairs[6][2] = {{x, a}, {x, b}, {x, c}, {a, b}, {a, c}, {b, c}};
     for (int k = 0; k < 6; ++k) lengths[k * tets + i] = static_cast<T>(l[edge_index(pairs[k][0], pairs[k][1])]);
   }
+  for (unsigned step = 16; step > 0; step /= 2) longest = fmax(longest, __shfl_xor_sync(0xffffffffU, longest, step));
+  const float step = lead_step(longest);
+  for (unsigned i = lane; i < tets; i += 32) {
+    const std::uint32_t word = words[count + i];
+    double l[6];
+    for (int k = 0; k < 6; ++k) l[k] = static_cast<double>(lengths[k * tets + i]);
+    const unsigned obtuse = lead_level_of(word, 0) | lead_level_of(word, 1) << 1 | lead_level_of(word, 2) << 2;
+    words[count + i] = (word & (lead_word(1, 0) - 1)) | lead_levels(l, obtuse, step);
+  }
   __syncwarp();
-  return {at, static_cast<std::uint16_t>(tets), static_cast<std::uint16_t>(count), 0};
+  return {at, tets, count, step, 0};
 }
 
 template <class T>

@@ -25,8 +25,8 @@ struct StarView {
       const T* l = reinterpret_cast<const T*>(words + words_before_lengths(tets, neighbours));
       for (unsigned i = lane; i < tets; i += 32) {
         const std::uint32_t corners = words[neighbours + i];
-        const std::uint32_t a = words[corners & 255U], b = words[(corners >> 8) & 255U],
-                            c = words[(corners >> 16) & 255U];
+        const std::uint32_t a = words[place_of(corners, 0)], b = words[place_of(corners, 1)],
+                            c = words[place_of(corners, 2)];
         const T ua = time[a], ub = time[b], uc = time[c];
         if (!(ua < inf) && !(ub < inf) && !(uc < inf)) continue;
         const TetLengths<T> lengths{l[3 * tets + i], l[4 * tets + i], l[5 * tets + i], l[i],
