@@ -2,14 +2,14 @@
 """Mutation testing: changes one operator, constant or statement at a time and asks whether a test notices.
 
   scripts/mutate.py [--mutants 300] [--seed 1] [--jobs N] [--time-limit 30] [--from 0] [--to 300] [--list]
-      [--only TEXT] [--again OUTPUT] [--output FILE]
+      [--only TEXT] [--again OUTPUT] [--continue OUTPUT] [--output FILE]
 
 Mutants are drawn by the seed from the files of SUITES. Each is compiled into a copy of the few sources that its suite
 names, linked with the unchanged rest, and its suite's tests are run up to the first failure. A crash, a hang (the time
 limit) and memory beyond 4 GiB count as found. Mutants that do not compile are replaced by others. Sources that compile
 to the code of the original, and the mutants of scripts/equivalent_mutants.txt, cannot be found by any test; they are
 counted apart. --from and --to do a slice of the mutants, --only those whose file and line have that text in them,
---again those that survived in an earlier output.
+--again those that survived in an earlier output, --continue those that are not in the output of a run that was cut off.
 
 The build is that of the preset `mutants`. Exit codes: 0, also where mutants survive; 2 the original fails its tests.
 """
@@ -384,6 +384,21 @@ def key_of(mutant):
     return (mutant.file, str(mutant.column), mutant.change(), mutant.text)
 
 
+def line_of(slot, result):
+    return f"{slot:4} {result.kind:10} {result.seconds:5.1f} s {result.mutant.name()}  [{result.by}]"
+
+
+def results_in(output, everything):
+    """Results by slot, from the lines that line_of wrote."""
+    named = {mutant.name(): mutant for mutant in everything}
+    found = {}
+    for line in output.read_text(encoding="utf-8").splitlines():
+        parts = re.fullmatch(r" *(\d+) (\w+) +([\d.]+) s (.*)  \[(.*)\]", line)
+        if parts and parts[4] in named:
+            found[int(parts[1])] = Result(named[parts[4]], parts[2], parts[5], float(parts[3]))
+    return found
+
+
 def report(results, write):
     kinds = ("found", "survived", "equivalent")
     table = collections.defaultdict(collections.Counter)
@@ -411,6 +426,9 @@ def main():
     parser.add_argument("--to", dest="last", type=int)
     parser.add_argument("--only", default="", help="mutants whose name has this in it")
     parser.add_argument("--again", type=Path, help="only mutants that survived in this output")
+    parser.add_argument(
+        "--continue", dest="before", type=Path, help="output of a run that was cut off: its results are taken over"
+    )
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--output", type=Path, help="write the results here too, as they come")
     options = parser.parse_args()
@@ -421,6 +439,8 @@ def main():
     if options.again:
         lines = options.again.read_text(encoding="utf-8").splitlines()
         slots = [int(line.split()[0]) for line in lines if re.match(r" *\d+ survived ", line)]
+    before = results_in(options.before, everything) if options.before else {}
+    slots = [k for k in slots if k not in before]
     if options.list:
         print(f"{len(everything)} mutants can be made; these are drawn:")
         for k in slots:
@@ -433,6 +453,8 @@ def main():
         if output:
             print(line, file=output, flush=True)
 
+    for slot, result in before.items():
+        write(line_of(slot, result))
     begin = time.monotonic()
     original = Original(options.jobs)
     write(f"# built in {time.monotonic() - begin:.0f} s")
@@ -449,12 +471,12 @@ def main():
             else:
                 result = try_mutant(original, mutant, options.time_limit)
             if result.kind != "broken":
-                write(f"{slot:4} {result.kind:10} {result.seconds:5.1f} s {mutant.name()}  [{result.by}]")
+                write(line_of(slot, result))
                 return result
         return None
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        results = [result for result in pool.map(fill, slots) if result]
+        results = [*before.values(), *(result for result in pool.map(fill, slots) if result)]
     write("")
     survivors = [result.mutant for result in results if result.kind == "survived"]
     for mutant in sorted(survivors):
