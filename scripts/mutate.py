@@ -56,6 +56,7 @@ SIMPLEX = stage(
     "tests/local/simplex_update_test.cpp tests/local/push_time_test.cpp", tests="-SimplexReference*:*NoPushIsBelow*"
 )
 COMMON = stage("tests/solve/common_test.cpp")
+LABELS = stage("tests/solve/labels_test.cpp", tests="LabelMix*:*Wait*:*Upwind*:*ByRounding*")  # not those that solve
 SUITES = {
     "src/isochron/local/simplex_update.h": [SIMPLEX, stage("tests/local/push_batch_test.cpp")],
     "src/isochron/local/push_batch.h": [
@@ -90,10 +91,8 @@ SUITES = {
     "src/isochron/solve/common/limits.h": [COMMON],
     "src/isochron/solve/common/residual.h": [stage("tests/solve/residual_test.cpp")],
     "src/isochron/solve/common/lower_bound.h": [stage("tests/solve/lower_bound_test.cpp", tests="-*HoldsForEverything*")],
-    "src/isochron/solve/common/label_mix.h": [stage("tests/solve/labels_test.cpp", tests="LabelMix*:*Wait*")],
-    "src/isochron/solve/common/label_spread.h": [
-        stage("tests/solve/labels_test.cpp", tests="LabelMix*:*Wait*")
-    ],
+    "src/isochron/solve/common/label_mix.h": [LABELS],
+    "src/isochron/solve/common/label_spread.h": [LABELS],
     "src/isochron/solve/simplex/finish.h": [stage("tests/solve/residual_test.cpp")],
     "src/isochron/solve/grid/grid_finish.h": [stage("tests/solve/residual_test.cpp")],
 }

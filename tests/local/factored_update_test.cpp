@@ -205,6 +205,22 @@ TYPED_TEST(FactoredUpdate, HidesOnlyTimesFromTheLimitOn) {
   EXPECT_GT(hidden, 300);
 }
 
+/// Where the search in a face gets stuck its edges are searched too.
+TEST(FactoredTet, IsNotLaterThanThroughItsEdges) {
+  Cases<4> cases(77);
+  const FactoredGoal<double> goal{inf, 1e-9};
+  for (const Family family : {Family::flat_face, Family::needle_100, Family::well_shaped})
+    for (int i = 0; i < 1000; ++i) {
+      const auto c = cases.next(family, Place::on_face, 0.01);
+      const double time = c.update(goal).time;
+      for (int gone = 0; gone < 3; ++gone) {
+        auto edge = c;
+        edge.tau[gone] = inf;
+        ASSERT_LE(time, edge.update(goal).time + 1e-8 * c.sample.longest_edge()) << name(family) << " " << i;
+      }
+    }
+}
+
 TYPED_TEST(FactoredUpdate, WorksInSinglePrecision) {
   Cases<TypeParam::value> cases(12);
   for (const Place place : all_places)
@@ -256,7 +272,49 @@ TEST(FactoredSteps, AWeightOfNextToNothingIsDroppedForNothing) {
     EXPECT_TRUE(detail::factored_advance(face, at, {1.0, -1.0})) << "but the weight is gone";
     EXPECT_EQ(at.weight[0], 1);
     EXPECT_EQ(at.weight[1], 0);
+    EXPECT_TRUE(detail::factored_advance(face, at, {-1.0, 1.0})) << "of either corner";
+    EXPECT_EQ(at.weight[0], 0);
+    EXPECT_EQ(at.weight[1], 1);
   }
+}
+
+TEST(FactoredSteps, TheDescentDropsAWeightThatGainsNothing) {
+  detail::FactoredFace<double, 2> face = edge_on_axis(2, 1, 3, 0);
+  face.tau_step[0] = 1e-8;
+  detail::FactoredPoint<double, 2> at;
+  at.weight[0] = 1e-10;
+  at.weight[1] = 1 - at.weight[0];
+  EXPECT_EQ(detail::factored_descent(face, at, -inf, FactoredGoal<double>{inf, 0}), detail::FactoredEnd::found);
+  EXPECT_EQ(at.weight[0], 0);
+  EXPECT_EQ(at.time, 3);
+}
+
+TEST(FactoredSteps, WhereADistanceVanishesItsSlopeAndCurvatureAreNone) {
+  const detail::FactoredFace<double, 2> face = edge_on_axis(1, -1, 0, 0);
+  detail::FactoredPoint<double, 2> at;
+  at.weight[0] = at.weight[1] = 0.5;
+  face.evaluate(at);
+  EXPECT_EQ(at.time, 0);
+  EXPECT_EQ(at.slope[0], 0);
+  EXPECT_EQ(face.curvature(at, 0, 0), 0);
+}
+
+/// From the middle of each edge: the ray from the source crosses the face's plane at `crossing`.
+TEST(FactoredSteps, NewtonsStepDoesNotLeaveTheFace) {
+  for (int gone = 0; gone < 3; ++gone)
+    for (const double weight : {-0.2, 0.2}) {
+      std::array<Vec3d, 3> corners{{{0, 0, 1}, {1, 0, 1}, {0, 1, 1}}};
+      Vec3d crossing = weight * corners[gone];
+      for (int k = 0; k < 3; ++k)
+        if (k != gone) crossing += 0.5 * (1 - weight) * corners[k];
+      const detail::FactoredFace<double, 3> face = face_in_plane(corners[0], corners[1], corners[2], 2.0 * crossing);
+      detail::FactoredPoint<double, 3> at;
+      for (int k = 0; k < 3; ++k) at.weight[k] = k == gone ? 0 : 0.5;
+      face.evaluate(at);
+      double step[3];
+      EXPECT_EQ(detail::factored_newton(face, at, step), weight > 0) << gone;
+      EXPECT_EQ(step[gone] > 0, weight > 0) << gone;
+    }
 }
 
 TEST(FactoredSteps, AnExchangeIsNewtonsStepAlongAnEdge) {
@@ -308,10 +366,8 @@ TEST(FactoredSteps, TheWayOutOfTheSourceIsTheSteepest) {
   EXPECT_DOUBLE_EQ(step[0] + step[1] + step[2], 0);
 }
 
-TEST(FactoredSteps, ARestartFindsTheMinimumBesideTheSource) {
-  detail::FactoredFace<double, 2> face = edge_on_axis(1, -1, 0.3, 0.2);
-  face.tau_step[0] = -1.2 * 2;
-  face.tau_last = 3;
+/// The least f of an edge, by trying many points.
+double least_time(const detail::FactoredFace<double, 2>& face) {
   double least = inf;
   for (int i = 0; i <= 100000; ++i) {
     detail::FactoredPoint<double, 2> at;
@@ -320,10 +376,44 @@ TEST(FactoredSteps, ARestartFindsTheMinimumBesideTheSource) {
     face.evaluate(at);
     least = std::min(least, at.time);
   }
+  return least;
+}
+
+TEST(FactoredSteps, ARestartFindsTheMinimumBesideTheSource) {
+  detail::FactoredFace<double, 2> face = edge_on_axis(1, -1, 0.3, 0.2);
+  face.tau_step[0] = -1.2 * 2;
+  face.tau_last = 3;
   detail::FactoredPoint<double, 2> best;
   best.time = inf;
   detail::factored_restart(face, best, -inf, FactoredGoal<double>{inf, 0});
-  EXPECT_NEAR(best.time, least, 1e-8);
+  EXPECT_NEAR(best.time, least_time(face), 1e-8);
+}
+
+/// The target all but lies in the edge, and the source beside it.
+detail::FactoredFace<double, 2> edge_with_kink(double target, double slope, double tau) {
+  detail::FactoredFace<double, 2> face = edge_on_axis(1, -1, target, 0x1p-25);
+  face.last.z = 0.25;
+  face.tau_step[0] = 2 * slope;
+  face.tau_last = tau;
+  return face;
+}
+
+// Both with times so large that a step in the target's kink gains nothing.
+
+TEST(FactoredSteps, NoGainInAKinkIsNotTheEnd) {
+  const detail::FactoredFace<double, 2> face = edge_with_kink(0, -2, 1e9);
+  detail::FactoredPoint<double, 2> at;
+  at.weight[0] = at.weight[1] = 0.5;
+  detail::factored_minimum(face, at, -inf, FactoredGoal<double>{inf, 0});
+  EXPECT_NEAR(at.time, least_time(face), 1e-5);
+}
+
+TEST(FactoredSteps, TheWayOutOfTheSourceIsDescended) {
+  const detail::FactoredFace<double, 2> face = edge_with_kink(0.75, 0.5, 1e9);
+  detail::FactoredPoint<double, 2> best;
+  best.time = inf;
+  detail::factored_restart(face, best, -inf, FactoredGoal<double>{inf, 0});
+  EXPECT_NEAR(best.time, least_time(face), 1e-5);
 }
 
 }  // namespace TEST_FILE

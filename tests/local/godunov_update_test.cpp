@@ -146,6 +146,35 @@ TEST(GodunovUpdate, CriticalSlopesAreThoseOfTheLeastHamiltonian) {
   }
 }
 
+TEST(GodunovUpdate, FarApartNeighboursHaveNoCommonTime) {
+  const AxisTimes<double> u{{0, 10, inf}, {inf, inf, inf}};
+  godunov::Trial<double> trial{};
+  const auto solved = [&](const int(&choice)[3]) {
+    return godunov::solve_with(SymTensor3d::identity(1), u, choice, trial);
+  };
+  EXPECT_FALSE(solved({godunov::minus, godunov::minus, godunov::critical})) << "the square is negative";
+  EXPECT_FALSE(solved({godunov::minus, godunov::critical, godunov::minus})) << "a neighbour without a time";
+  EXPECT_TRUE(solved({godunov::minus, godunov::critical, godunov::critical}));
+  EXPECT_EQ(trial.time, 1);
+}
+
+/// As exact as the precision.
+template <class T>
+bool passes_hamiltonian_test(T time) {
+  constexpr T never = std::numeric_limits<T>::infinity();
+  const AxisTimes<T> u{{0, never, never}, {never, never, never}};
+  return godunov::HamiltonianTest::valid(SymTensor3<T>::identity(1), u,
+                                         {godunov::minus, godunov::critical, godunov::critical},
+                                         godunov::Trial<T>{time, {time, 0, 0}});
+}
+
+TEST(GodunovUpdate, HamiltoniansAreOneWithinAThreshold) {
+  EXPECT_TRUE(passes_hamiltonian_test(1.0));
+  EXPECT_FALSE(passes_hamiltonian_test(1 + 1e-6));
+  EXPECT_TRUE(passes_hamiltonian_test(1 + 1e-6F));
+  EXPECT_FALSE(passes_hamiltonian_test(1 + 1e-4F));
+}
+
 TEST(GodunovUpdate, ExactlyOneChoiceIsCalledFor) {
   using godunov::called_for;
   EXPECT_EQ(called_for(0.0, 2.0, 1.0), godunov::critical);
@@ -245,6 +274,21 @@ TEST(GodunovUpdate, NoUpdateIsEarlierThanTheBound) {
       ASSERT_LE(earliest, earliest_godunov_time(d, later) + 1e-9) << "it never falls as a neighbour gets later";
       ASSERT_LE(earliest, godunov_time(d, later) + 1e-9);
     }
+}
+
+TEST(GodunovUpdate, TheBoundOfAPlaneFrontIsItsTimeHoweverLate) {
+  // Beside the cell the front is as late as in it: choices tie.
+  for (const double onset : {0.0, 1e6, -1e6}) {
+    const double now = onset + 1;
+    const AxisTimes<double> u{{onset, now, now}, {onset + 2, now, now}};
+    EXPECT_EQ(earliest_godunov_time(SymTensor3d::identity(1), u), now);
+  }
+}
+
+TEST(GodunovUpdate, RoundingScalesAsTheTimesDo) {
+  const double lost = lost_to_rounding<double, 3>(SymTensor3d::diagonal(1, 0.25, 0.0625));
+  EXPECT_GT(lost, 0);
+  EXPECT_DOUBLE_EQ((lost_to_rounding<double, 3>(SymTensor3d::diagonal(4, 1, 0.25))), lost / 2);
 }
 
 /// What the residual of the CPU and of the GPU compares times with.

@@ -81,5 +81,46 @@ TEST(PushBatch, ThinFacesAreMarked) {
   EXPECT_GT(batch.thin[0], 0);
 }
 
+TEST(PushBatch, FacesAreAsThinAsToTheScalarUpdate) {
+  FaceBatch<double> batch;
+  Random random(2);
+  int thin = 0;
+  for (int round = 0; round < 100; ++round) {
+    for (int i = 0; i < FaceBatch<double>::capacity; ++i) random_lane(random, 0.3, batch, i);
+    solve_faces(batch, 0.0, FaceBatch<double>::capacity);
+    for (int i = 0; i < FaceBatch<double>::capacity; ++i) {
+      const detail::FaceGram<double> face(batch.lbc[i], batch.lxb[i], batch.lxc[i]);
+      EXPECT_EQ(batch.thin[i] > 0, face.thin()) << face.det / (face.f11 * face.f22);
+      thin += face.thin() ? 1 : 0;
+    }
+  }
+  EXPECT_GT(thin, 500);
+}
+
+/// A front that passes straight up through a face with a right angle at x, to a target at height 1 over (p, q).
+double time_over(double p, double q) {
+  FaceBatch<double> batch;
+  batch.ub[0] = batch.uc[0] = 0;
+  batch.lxb[0] = batch.lxc[0] = 1;
+  batch.lbc[0] = 2;
+  batch.lxt[0] = p * p + q * q + 1;
+  batch.lbt[0] = (p - 1) * (p - 1) + q * q + 1;
+  batch.lct[0] = p * p + (q - 1) * (q - 1) + 1;
+  solve_faces(batch, 0.0, 1);
+  const double scalar = detail::push_time(0.0, 0.0, 0.0, batch.lxb[0], batch.lxc[0], batch.lbc[0], batch.lxt[0],
+                                          batch.lbt[0], batch.lct[0]);
+  EXPECT_EQ(batch.time[0], scalar) << p << " " << q;
+  return batch.time[0];
+}
+
+TEST(PushBatch, EdgesAtTheSourceVertexBelongToTheFace) {
+  EXPECT_EQ(time_over(0.25, 0.5), 1);
+  EXPECT_EQ(time_over(0.5, 0), 1);
+  EXPECT_EQ(time_over(0, 0.5), 1);
+  // Beyond b and c the path passes by x.
+  EXPECT_EQ(time_over(2, 0), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(time_over(0, 2), std::numeric_limits<double>::infinity());
+}
+
 }  // namespace TEST_FILE
 }  // namespace isochron

@@ -74,6 +74,15 @@ TEST(Selling, RebuildsRandomTensorsWithWeightsNotNegative) {
   }
 }
 
+TEST(Selling, TermsAsSmallAsRoundingAreLeftOut) {
+  const double rounding = 1e-15 * (1.0 + 1.0 + 1.0);
+  for (const double factor : {-2.0, -1.0, 1.0, 2.0}) {
+    const SellingTerms<6> terms = selling_terms({1, factor * rounding, 0, 1, 0, 1});
+    const auto used = std::count_if(std::begin(terms.weight), std::end(terms.weight), [](double w) { return w > 0; });
+    EXPECT_EQ(used, std::abs(factor) > 1 ? 4 : 3) << factor;
+  }
+}
+
 TEST(Selling, FlatDiagonalTensorsNeedNoThirdTerm) {
   const SellingTerms<3> terms = selling_terms_flat(2, 0, 5);
   double sum = 0;

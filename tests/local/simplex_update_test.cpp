@@ -396,6 +396,37 @@ TEST(SimplexUpdateCases, ThinFacesAreAsExactAsOthers) {
     }
 }
 
+TEST(SimplexUpdateCases, FacesAreJudgedByTheirAngles) {
+  using Gram = detail::FaceGram<double>;
+  const auto with_sine = [](double sine) { return Gram::with_product(1, 1, std::sqrt(1 - sine * sine)); };
+  const Gram face = Gram::with_product(4, 9, 3);
+  EXPECT_EQ(face.f11, 4);
+  EXPECT_EQ(face.f12, 3);
+  EXPECT_EQ(face.f22, 9);
+  EXPECT_EQ(face.det, 27);
+  EXPECT_FALSE(face.thin() || face.inexact() || face.flat());
+  EXPECT_FALSE(with_sine(0.26).thin());
+  EXPECT_TRUE(with_sine(0.24).thin());
+  EXPECT_FALSE(with_sine(2e-3).inexact());
+  EXPECT_TRUE(with_sine(1e-3).inexact());
+  EXPECT_FALSE(with_sine(1e-7).flat());
+  EXPECT_TRUE(with_sine(1e-8).flat());
+  const Gram point(1, 0, 1);  // an edge without length
+  EXPECT_TRUE(point.thin() && point.inexact() && point.flat());
+}
+
+TEST(SimplexUpdateCases, TheSearchOfThinFacesFindsTheBestWeight) {
+  const auto best_weight = [](double at_edge, double at_corner) {
+    return detail::ThinFace<double>{at_edge, at_edge, at_corner, 1, 1, 1, 1, 1, 1}.best_weight();
+  };
+  EXPECT_NEAR(best_weight(0, 0), 1.0 / 3, 3e-4) << "below the height of the regular tetrahedron";
+  // The better of the last two points of the golden section.
+  EXPECT_GE(best_weight(0, 9), 0);
+  EXPECT_LT(best_weight(0, 9), 2e-4);
+  EXPECT_LE(best_weight(9, 0), 1);
+  EXPECT_GT(best_weight(9, 0), 1 - 2e-4);
+}
+
 TEST(SimplexUpdateCases, KnownValues) {
   // The height of the regular tetrahedron and triangle; the diagonal of the Kuhn tetrahedron.
   const auto tet = tet_update(1.0, 1.0, 1.0, TetLengths<double>{1, 1, 1, 1, 1, 1});

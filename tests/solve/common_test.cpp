@@ -36,6 +36,8 @@ TEST(Limits, TellWhichEdgesAreTooLong) {
   EXPECT_FALSE(spoils_neighbours(1, 1.1e12, 120)) << "not so much longer than those of the mesh";
   EXPECT_FALSE(spoils_neighbours(1, 1e12, 1)) << "the limit itself is allowed";
   EXPECT_FALSE(spoils_neighbours(1, 1e13, 1000));
+  EXPECT_TRUE(spoils_neighbours(0.5, 0.6e12, 1)) << "as many times as long, however short the others are";
+  EXPECT_FALSE(spoils_neighbours(2, 1.9e12, 1));
   EXPECT_TRUE(ordinary_edge_times(1, 0.9e12));
   EXPECT_FALSE(ordinary_edge_times(1, 1.1e12));
   EXPECT_FALSE(ordinary_edge_times(1e-29, 1));
@@ -127,7 +129,9 @@ TEST(Seeds, BallsShareAQuarterOfTheVertices) {
   EXPECT_EQ(limited_rings(1000, 1'000'000, 100, 2), 0);
 }
 
-Seed seed(std::uint64_t vertex, double time, std::int32_t source = 0) { return {GlobalVertexId(vertex), time, source}; }
+Seed seed(std::uint64_t vertex, double time, std::int32_t source = 0, SeedKind kind = SeedKind::own) {
+  return {GlobalVertexId(vertex), time, source, kind};
+}
 
 TEST(Seeds, StartAtZeroEachVertexOnce) {
   const StartSeeds sorted = make_start_seeds<double>(std::vector{seed(1, 7, 3), seed(4, 5, 2), seed(9, inf, 1)}, 2);
@@ -150,6 +154,22 @@ TEST(Seeds, StartAtZeroEachVertexOnce) {
   const StartSeeds beside = make_start_seeds<double>(std::vector{seed(1, 2), seed(1, 1)}, 1);
   EXPECT_EQ(beside.seeds.size(), 1U) << "twice in a row";
   EXPECT_TRUE(make_start_seeds<double>({}, 1).seeds.empty());
+}
+
+/// A source alone, two with balls, and a zero set, which is no point.
+std::vector<Seed> seeds_of_all_kinds() {
+  return {seed(0, 0, 5),
+          seed(1, 0, 6),
+          seed(2, 1, 6, SeedKind::ball),
+          seed(3, 2, 6, SeedKind::ball),
+          seed(4, 1, 7, SeedKind::free_ball),
+          seed(5, 0, 8, SeedKind::level_set)};
+}
+
+TEST(Seeds, PointsAndTheirBallsAreCounted) {
+  EXPECT_EQ(count_balls(seeds_of_all_kinds()).sources, 3U);
+  EXPECT_EQ(count_balls(seeds_of_all_kinds()).balls, 2U);
+  EXPECT_EQ(count_balls({}).sources, 0U);
 }
 
 template <class T>
@@ -186,6 +206,7 @@ TEST(Seeds, FillTheStart) {
   const Start<double> start =
       make_start<double>(4, seeds, 1e-3, [](GlobalVertexId v) { return static_cast<std::uint32_t>(v.value - 1); });
   EXPECT_EQ(start.state.tolerance, 1e-3);
+  EXPECT_EQ(SolveState<double>{}.tolerance, 0) << "else every gain counts";
   EXPECT_EQ(start.base, 10);
   EXPECT_EQ(start.state.seeds, (std::vector<std::uint32_t>{2, 0}));
   EXPECT_EQ(start.pinned, (std::vector<std::uint8_t>{1, 0, 1, 0}));
@@ -222,7 +243,8 @@ Arrival arrival(std::vector<double> times, std::int32_t source) {
   Arrival result;
   result.source.assign(times.size(), source);
   result.upwind.resize(times.size());
-  for (Upwind& upwind : result.upwind) upwind.weights[0] = static_cast<float>(source);
+  for (std::size_t v = 0; v < times.size(); ++v)
+    result.upwind[v].weights = {static_cast<float>(source), static_cast<float>(v)};
   result.times = std::move(times);
   result.counters = {3, 5, 7};
   result.solve_seconds = 2;
@@ -237,6 +259,7 @@ TEST(ArrivalParts, TheEarlierTimesStay) {
   EXPECT_EQ(sum.source, (std::vector<std::int32_t>{1, 4, 1}));
   EXPECT_EQ(sum.upwind[0].weights[0], 1);
   EXPECT_EQ(sum.upwind[1].weights[0], 4);
+  EXPECT_EQ(sum.upwind[1].weights[1], 1) << "of the same vertex";
   EXPECT_EQ(sum.counters.local_solves, 6U);
   EXPECT_EQ(sum.counters.vertex_updates, 10U);
   EXPECT_EQ(sum.counters.rounds, 14U);
@@ -265,6 +288,17 @@ TEST(ArrivalParts, SummariesCountWhatIsReached) {
   EXPECT_EQ(sum.max_time, -2);
   summarise(sum);
   EXPECT_EQ(sum.reached, 3U) << "each time anew";
+}
+
+TEST(ArrivalParts, SourcesAreDescribed) {
+  Arrival arrival;
+  describe_sources(SourceInit::ball, seeds_of_all_kinds(), arrival);
+  EXPECT_EQ(arrival.source_init, SourceInit::ball);
+  EXPECT_EQ(arrival.point_sources, 3U);
+  EXPECT_EQ(arrival.source_balls, 2U);
+  describe_sources(SourceInit::plain, seeds_of_all_kinds(), arrival);
+  EXPECT_EQ(arrival.source_init, SourceInit::plain);
+  EXPECT_EQ(arrival.source_balls, 0U);
 }
 
 TEST(ArrivalParts, FactoredSourcesAreAtMost64) {

@@ -187,6 +187,25 @@ TEST(Labels, ThoseThatWaitGetTheirsWhenTheOthersDo) {
   }
 }
 
+TEST(Labels, ThoseLeftOutWaitForWhatTheyAreGiven) {
+  std::vector<std::int32_t> label{0, -1, -1, -1};
+  LabelSpread spread(label, Table{{{}, {}, {0, 1}, {2}}});
+  spread.leave_out(0);
+  EXPECT_EQ(spread.mix(0).first, 0) << "one that has a label keeps it";
+  spread.leave_out(1);
+  spread.run(
+      4, [](std::size_t k) { return static_cast<std::uint32_t>(k); }, 1);
+  EXPECT_LT(spread.mix(3).first, 0);
+  spread.give(1, {3, 0, 0.25F});
+  for (const std::uint32_t v : {2U, 3U}) {
+    EXPECT_EQ(spread.mix(v).first, 0);
+    EXPECT_EQ(spread.mix(v).second, 3);
+    EXPECT_EQ(spread.mix(v).second_share, 0.375F);
+  }
+  spread.finish();
+  EXPECT_EQ(label, (std::vector<std::int32_t>{0, 3, 0, 0}));
+}
+
 TEST(Labels, ManyMayWaitForOne) {
   std::vector<std::int32_t> label(6, -1);
   LabelSpread spread(label, Table{{{}, {0}, {0}, {0}, {1, 2}, {4, 3}}});
@@ -312,6 +331,26 @@ TEST(LabelMix, KeepsTheTwoLargestShares) {
   const LabelMix trace = blend<2>({one, three}, {1, 1e-6F}, 2);
   EXPECT_EQ(trace.first, 5);
   EXPECT_EQ(trace.second, -1);
+}
+
+TEST(LabelMix, OfOneLabelIsThatLabel) {
+  const LabelMix one{5, -1, 0};
+  const LabelMix same = blend<2>({one, one}, {1, 2}, 2);
+  EXPECT_EQ(same.first, 5);
+  EXPECT_EQ(same.second, -1);
+  const LabelMix zero = blend<1>({{2, 0, 0.25F}}, {1}, 1);
+  EXPECT_EQ(zero.first, 2);
+  EXPECT_EQ(zero.second, 0) << "a label too";
+  EXPECT_EQ(zero.second_share, 0.25F);
+}
+
+TEST(LabelMix, OfEqualSharesTheLowestLabelsStay) {
+  const std::int32_t orders[6][3] = {{3, 4, 5}, {3, 5, 4}, {4, 3, 5}, {4, 5, 3}, {5, 3, 4}, {5, 4, 3}};
+  for (const auto& [a, b, c] : orders) {
+    const LabelMix lowest = blend<3>({{a, -1, 0}, {b, -1, 0}, {c, -1, 0}}, {1, 1, 1}, 3);
+    EXPECT_EQ(lowest.first, 3);
+    EXPECT_EQ(lowest.second, 4);
+  }
 }
 
 }  // namespace TEST_FILE

@@ -45,20 +45,23 @@ TEST(LowerBound, IsConvexAndBelowAllSeeds) {
 
 /// Two seeds in one place each: a box around them, and a cone around the earlier one that the later one lowers.
 TEST(LowerBound, IsTheLargerOfBoxAndCone) {
-  const std::vector<Vec3d> points{{0, 0, 0}, {4, 2, 1}};
+  const Vec3d corner{100, 200, 300};
+  const std::vector<Vec3d> points{corner, corner + Vec3d{4, 2, 1}};
   const BoundGeometry place{[&](std::size_t v) { return points[v]; }, 0.5};
   const std::vector<Seed> seeds{{GlobalVertexId(0), 3}, {GlobalVertexId(1), 3.25}};
   const LowerBound bound(place, seeds);
   EXPECT_EQ(bound.earliest(), 3);
-  EXPECT_DOUBLE_EQ(bound.at({-2, 1, 0.5}), 4) << "along x from the box";
-  EXPECT_DOUBLE_EQ(bound.at({2, 6, 0.5}), 5);
-  EXPECT_DOUBLE_EQ(bound.at({2, 1, -4}), 5);
-  EXPECT_DOUBLE_EQ(bound.at({2, 1, 0.5}), 3) << "in the box";
+  const auto at = [&](const Vec3d& p) { return bound.at(corner + p); };
+  EXPECT_DOUBLE_EQ(at({-2, 1, 0.5}), 4) << "along x from the box";
+  EXPECT_DOUBLE_EQ(at({2, 6, 0.5}), 5);
+  EXPECT_DOUBLE_EQ(at({2, -4, 0.5}), 5);
+  EXPECT_DOUBLE_EQ(at({2, 1, -4}), 5);
+  EXPECT_DOUBLE_EQ(at({2, 1, 0.5}), 3) << "in the box";
   const double cone = 3.25 - 0.5 * std::sqrt(21);
-  EXPECT_NEAR(bound.at({40, 20, 10}), cone + 0.5 * 10 * std::sqrt(21), 1e-9);
+  EXPECT_NEAR(at({40, 20, 10}), cone + 0.5 * 10 * std::sqrt(21), 1e-9);
   const LowerBound before(place, seeds, 2);
   EXPECT_EQ(before.earliest(), 2);
-  EXPECT_DOUBLE_EQ(before.at({-2, 1, 0.5}), 3);
+  EXPECT_DOUBLE_EQ(before.at(corner + Vec3d{-2, 1, 0.5}), 3);
 }
 
 TEST(LowerBound, CountsFromTheFirstOnset) {
@@ -84,6 +87,19 @@ TEST(LowerBound, CountsFromTheFirstOnset) {
   check_lower_bound(place, std::vector<Seed>{{GlobalVertexId(0), 0}}, std::vector<double>{0, 0.5, inf}, {}, 1e-3,
                     unreached);
   EXPECT_NEAR(unreached.share_below, 0.5, 1e-5) << "what is not reached is not late";
+}
+
+TEST(LowerBound, RoundingIsAMillionthOfTheTimes) {
+  const BoundGeometry place{[](std::size_t v) { return Vec3d{static_cast<double>(v), 0, 0}; }, 1};
+  const auto share_below = [&](const BoundGeometry& geometry, double lost) {
+    Residual found;
+    const std::vector<double> times{0, 1 - lost, 2};
+    check_lower_bound(geometry, std::vector<Seed>{{GlobalVertexId(0), 0}}, times, {}, 1e-3, found);
+    return found.share_below;
+  };
+  EXPECT_EQ(share_below(place, 1.9e-6), 0);
+  EXPECT_NEAR(share_below(place, 3e-6), 1e-6, 1e-9);
+  EXPECT_EQ(share_below({place.position}, 0.5), 0) << "of an unknown slowness nothing is said";
 }
 
 /// Times that are too early in a way that the neighbours agree on pass the first check and not the second.

@@ -216,6 +216,25 @@ TEST(Plan, ResultsStayWhereTheArraysAre) {
   EXPECT_TRUE(make_plan(options, mesh_of(small), roomy).keep_on_device);
 }
 
+TEST(Plan, ArraysOfADeviceAreNotForEveryMethod) {
+  DomainFacts facts = mesh_of(small);
+  EXPECT_EQ(make_plan(with(Method::active_list), facts, roomy).method, Method::active_list);
+  SolveOptions kept = with(Method::active_list);
+  kept.results = ResultMemory::device;
+  EXPECT_THROW(make_plan(kept, facts, roomy), UsageError);
+  facts.device_arrays = true;
+  EXPECT_EQ(make_plan(with(Method::push), facts, roomy).method, Method::push);
+  EXPECT_THROW(make_plan(with(Method::active_list), facts, roomy), UsageError);
+  EXPECT_THROW(make_plan(with(Method::automatic, Backend::threads), facts, roomy), UsageError);
+}
+
+TEST(Plan, TheOrderIsTheOneAskedFor) {
+  SolveOptions options;
+  EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::image), roomy).order, 1);
+  options.order = 2;
+  EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::image), roomy).order, 2);
+}
+
 TEST(Plan, ASolverOfTheCpuTakesNoMetricOfADevice) {
   const TetMesh cube = generate_cube({.nx = 3, .ny = 3, .nz = 3});
   const Metric metric = Metric::isotropic(1);
