@@ -366,6 +366,18 @@ TEST(FactoredSteps, TheWayOutOfTheSourceIsTheSteepest) {
   EXPECT_DOUBLE_EQ(step[0] + step[1] + step[2], 0);
 }
 
+TEST(FactoredSteps, TheNearestPointsAreTheFeetOfSourceAndTarget) {
+  const detail::FactoredFace<double, 3> face =
+      face_in_plane({-0.25, -0.25, 1}, {0.75, -0.25, 1}, {-0.25, 0.75, 1}, {0.35, 0.05, 2});
+  const auto expect_nearest = [&](bool to_source, const std::array<double, 3>& wanted) {
+    double weight[3];
+    face.nearest(to_source, weight);
+    for (int k = 0; k < 3; ++k) EXPECT_NEAR(weight[k], wanted[k], 1e-14) << to_source << " " << k;
+  };
+  expect_nearest(true, {0.5, 0.25, 0.25});
+  expect_nearest(false, {0.1, 0.6, 0.3});
+}
+
 /// The least f of an edge, by trying many points.
 double least_time(const detail::FactoredFace<double, 2>& face) {
   double least = inf;

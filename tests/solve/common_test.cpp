@@ -24,7 +24,8 @@ TEST(Limits, TellWhatAPrecisionHolds) {
   EXPECT_EQ(default_tolerance(false), 1e-6);
   EXPECT_TRUE(fits_single(3.1e-4, 2.9e3));
   EXPECT_FALSE(fits_single(2.9e-4, 1));
-  EXPECT_FALSE(fits_single(1, 3.1e3));
+  EXPECT_FALSE(fits_single(1, 3e3)) << "the limit itself does not fit";
+  EXPECT_FALSE(fits_single(3e-4, 1));
   EXPECT_TRUE(fits_double(1.1e-28, 0.9e28));
   EXPECT_FALSE(fits_double(0.9e-28, 1));
   EXPECT_FALSE(fits_double(1, 1.1e28));

@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "isochron/core/parallel.h"
 #include "isochron/error.h"
 #include "isochron/generate.h"
 #include "isochron/solver.h"
@@ -197,6 +198,7 @@ TEST(Plan, ThreadsAreThoseOfTheMachineUnlessAskedFor) {
   EXPECT_EQ(make_plan(options, mesh_of(small), roomy).threads, 3);
   EXPECT_EQ(make_plan(options, mesh_of(small), roomy).batch_threads, 3);
   EXPECT_EQ(wanted_threads(options), 3);
+  EXPECT_EQ(wanted_threads(SolveOptions()), hardware_threads());
 }
 
 TEST(Plan, OneProcessIsNotRanks) {
@@ -233,6 +235,30 @@ TEST(Plan, TheOrderIsTheOneAskedFor) {
   EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::image), roomy).order, 1);
   options.order = 2;
   EXPECT_EQ(make_plan(options, mesh_of(small, DomainKind::image), roomy).order, 2);
+}
+
+TEST(Plan, TheKindOfADomainIsThatOfItsShape) {
+  const TriangleMesh triangles;
+  const TetMesh tets;
+  const ImageGrid grid;
+  const Metric metric = Metric::isotropic(1);
+  EXPECT_EQ(Domain(triangles, metric).kind(), DomainKind::triangles);
+  EXPECT_EQ(Domain(tets, metric).kind(), DomainKind::tetrahedra);
+  EXPECT_EQ(Domain(grid, metric).kind(), DomainKind::image);
+  DeviceMesh mesh;
+  mesh.elements.columns = 3;
+  EXPECT_EQ(Domain(mesh, metric).kind(), DomainKind::triangles);
+  mesh.elements.columns = 4;
+  EXPECT_EQ(Domain(mesh, metric).kind(), DomainKind::tetrahedra);
+  const MeshPart<3>* patch = nullptr;
+  const MeshPart<4>* part = nullptr;
+  Domain parts(triangles, metric);
+  parts.shape = patch;
+  EXPECT_EQ(parts.kind(), DomainKind::triangles);
+  parts.shape = part;
+  EXPECT_EQ(parts.kind(), DomainKind::tetrahedra);
+  parts.shape = BoxedGrid{};
+  EXPECT_EQ(parts.kind(), DomainKind::image);
 }
 
 TEST(Plan, ASolverOfTheCpuTakesNoMetricOfADevice) {

@@ -132,6 +132,7 @@ TEST(FixedPointCheck, SeedsMayNotBeLaterThanTheirOwnTime) {
   Case made_up(5);
   made_up.pinned[2] = made_up.pinned[4] = 1;
   made_up.seeds = {{2, 0.9}, {4, 0.8}};
+  made_up.time[0] = made_up.again[0] = 5;  // no seed
   made_up.edge[4] = 2;
   expect_worst(made_up, 0.2, 2);
   made_up.edge[4] = 0.5;
