@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +33,15 @@ std::vector<std::string> written_extensions(WrittenCells cells);
 /// Whether the extension is that of a mesh. Looks at the name only.
 bool is_mesh_file(const std::filesystem::path& path);
 
+/// Names of arrays; nothing means all arrays.
+using ArrayNames = std::optional<std::vector<std::string>>;
+
 /// Reads a file (and, for formats of several files, its companions). Ids in the result are 0-based. Throws InputError
 /// about the file: missing, unreadable, empty, truncated or malformed file, unknown extension, id
 /// out of range, NaN or infinite coordinate. What was left out is listed in the result's `ignored_cells` and
-/// `warnings`.
-Dataset read_dataset(const std::filesystem::path& path);
+/// `warnings`. Only the `wanted` arrays are in the result, and a name that no array has is no error; VTU, VTP, legacy
+/// VTK and CARP files are read faster without the others.
+Dataset read_dataset(const std::filesystem::path& path, const ArrayNames& wanted = {});
 
 enum class Overwrite { no, yes };
 

@@ -19,7 +19,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using MeshReader = Dataset (*)(const fs::path&);
+/// Reads all arrays, or can do without those that are not wanted.
+struct MeshReader {
+  MeshReader(Dataset (*read)(const fs::path&)) : all_(read) {}                        // NOLINT: entries of the table
+  MeshReader(Dataset (*read)(const fs::path&, const ArrayNames&)) : wanted_(read) {}  // NOLINT: likewise
+  Dataset operator()(const fs::path& path, const ArrayNames& wanted) const {
+    return all_ != nullptr ? all_(path) : wanted_(path, wanted);
+  }
+
+ private:
+  Dataset (*all_)(const fs::path&) = nullptr;
+  Dataset (*wanted_)(const fs::path&, const ArrayNames&) = nullptr;
+};
 using MeshWriter = void (*)(std::span<const OutputFile>, const Dataset&);
 using ArrayNamer = std::string (*)(ArrayPlace, const DataArrays&, const DataArray&);
 
@@ -297,13 +308,15 @@ std::vector<std::string> written_extensions(WrittenCells cells) {
 
 bool is_mesh_file(const fs::path& path) { return find_mesh_codec(FileName(path).full_extension()) != nullptr; }
 
-Dataset read_dataset(const fs::path& path) {
+Dataset read_dataset(const fs::path& path, const ArrayNames& wanted) {
   require_file(path);
   const bool by_content = find_mesh_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
   const MeshCodec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
-  Dataset result = within_memory(path, [&] { return codec.read(path); });
-  for (DataArrays* data : {&result.point_data, &result.triangles.data, &result.tets.data, &result.line_data})
+  Dataset result = within_memory(path, [&] { return codec.read(path, wanted); });
+  for (DataArrays* data : {&result.point_data, &result.triangles.data, &result.tets.data, &result.line_data}) {
     make_names_printable(*data);
+    keep_wanted(*data, wanted);
+  }
   validate(path, result);
   return result;
 }

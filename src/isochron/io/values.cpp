@@ -102,6 +102,22 @@ void check_arrays(const std::filesystem::path& path, const DataArrays& arrays, s
                array.value_count(), array.components, kind, tuples, what);
 }
 
+bool may_be_wanted(std::string_view name, const ArrayNames& wanted) {
+  if (!wanted || name.empty()) return true;
+  return std::any_of(wanted->begin(), wanted->end(), [&](std::string_view one) {
+    if (!one.starts_with(name)) return false;
+    const std::string_view behind = one.substr(name.size());
+    return behind.empty() || (behind[0] == '_' && behind.find_first_not_of("_0123456789") == std::string_view::npos);
+  });
+}
+
+void keep_wanted(DataArrays& data, const ArrayNames& wanted) {
+  if (wanted)
+    std::erase_if(data.all(), [&](const DataArray& array) {
+      return std::find(wanted->begin(), wanted->end(), array.name) == wanted->end();
+    });
+}
+
 void add_named(DataArrays& data, DataArray array, const std::string& fallback) {
   if (array.name.empty()) array.name = fallback;
   if (data.find(array.name) != nullptr) {

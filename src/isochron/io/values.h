@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "isochron/dataset.h"
+#include "isochron/io.h"
 #include "isochron/io/bytes.h"
 
 namespace isochron {
@@ -171,6 +172,12 @@ inline ScalarType scalar_type(const DataArray::Values& values) {
 /// "mesh" or "image".
 void check_arrays(const std::filesystem::path& path, const DataArrays& arrays, std::size_t tuples,
                   std::string_view kind, std::string_view what);
+
+/// Whether an array that a file calls so has to be read: it may get one of the wanted names, as it is or with a number
+/// behind (`add_named`).
+bool may_be_wanted(std::string_view name, const ArrayNames& wanted);
+/// Leaves the wanted arrays alone.
+void keep_wanted(DataArrays& data, const ArrayNames& wanted);
 
 /// Adds the array under its name, under `fallback` if it has none, or with a number behind if the name is taken.
 void add_named(DataArrays& data, DataArray array, const std::string& fallback);

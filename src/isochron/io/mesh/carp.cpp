@@ -176,12 +176,14 @@ void write_fibers(const OutputFile& file, const Dataset& dataset) {
 
 }  // namespace
 
-Dataset read_carp(const std::filesystem::path& path) {
+Dataset read_carp(const std::filesystem::path& path, const ArrayNames& wanted) {
   const auto points = require_companion(path, ".pts"), elements = require_companion(path, ".elem");
   Dataset result;
   read_pts(points, result);
   CellSorter sorter(result, elements);
   read_elements(elements, result.points.size(), sorter);
+  const auto is_wanted = [&](std::string_view name) { return may_be_wanted(name, wanted); };
+  if (std::none_of(direction_names.begin(), direction_names.end(), is_wanted)) return result;
   for (const char* extension : {".lon", ".fib"})
     if (const auto fibers = find_companion(path, extension)) {
       read_fibers(*fibers, sorter);

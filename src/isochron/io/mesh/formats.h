@@ -1,6 +1,6 @@
 // One reader and, for most formats, one writer of meshes per format. Readers throw InputError about a file; ids in what
-// they return are 0-based. Writers get the files of their format in the order of its table entry (io/io.cpp) and throw
-// RuntimeError (full disk) about a target.
+// they return are 0-based. Those that get the names of wanted arrays may leave out others. Writers get the files of
+// their format in the order of its table entry (io/io.cpp) and throw RuntimeError (full disk) about a target.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace isochron {
 
 /// CARP .pts/.elem/.lon (openCARP meshes; coordinates are kept as they are, usually µm): arrays "region", "fiber",
 /// "sheet".
-Dataset read_carp(const std::filesystem::path& path);
+Dataset read_carp(const std::filesystem::path& path, const ArrayNames& wanted);
 void write_carp(std::span<const OutputFile> files, const Dataset& dataset);
 /// The name that one of `arrays` has in a file that was written; empty when it has no place there.
 std::string carp_array_name(ArrayPlace place, const DataArrays& arrays, const DataArray& array);
@@ -45,7 +45,7 @@ std::string gmsh_array_name(ArrayPlace place, const DataArrays& arrays, const Da
 
 /// Legacy VTK files (.vtk): POLYDATA and UNSTRUCTURED_GRID, text and binary, versions 1 to 5.1. Scalars, vectors,
 /// normals, tensors (9 components), colours (unsigned char) and field arrays are kept; strings are left out.
-Dataset read_legacy_vtk(const std::filesystem::path& path);
+Dataset read_legacy_vtk(const std::filesystem::path& path, const ArrayNames& wanted);
 /// Writes version 3.0, binary: an unstructured grid when there are tetrahedra, polygonal data otherwise. Cell arrays
 /// that some kinds of cells do not have are filled up with NaN (0 for whole numbers). Throws UsageError for more points
 /// than the format can number.
@@ -99,8 +99,8 @@ Dataset read_tetgen(const std::filesystem::path& path);
 void write_tetgen(std::span<const OutputFile> files, const Dataset& dataset);
 
 /// VTU and VTP. The pieces of a file follow one another; nothing is merged.
-Dataset read_vtu(const std::filesystem::path& path);
-Dataset read_vtp(const std::filesystem::path& path);
+Dataset read_vtu(const std::filesystem::path& path, const ArrayNames& wanted);
+Dataset read_vtp(const std::filesystem::path& path, const ArrayNames& wanted);
 /// Writes raw appended data with 64-bit block headers, without a second copy in memory. Points and ids take the
 /// smallest type that keeps them exactly. Cell arrays that some kinds of cells do not have are filled up with NaN (0
 /// for whole numbers). Infinities and NaN are kept.
@@ -109,7 +109,8 @@ void write_vtu(std::span<const OutputFile> files, const Dataset& dataset);
 void write_vtp(std::span<const OutputFile> files, const Dataset& dataset);
 
 /// The same for a piece of a set, or a file; cells are cut by that order of their corners.
-Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order);
+Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order,
+                       const ArrayNames& wanted = {});
 /// Writes a piece of a set. Points are always double, because VTK wants one type in all pieces.
 void write_vtk_piece(const OutputFile& file, const Dataset& dataset, PieceKind kind);
 /// The data set's cells in the order in which such a file holds them.

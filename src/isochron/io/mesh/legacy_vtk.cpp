@@ -44,7 +44,7 @@ struct FileType {
 
 class LegacyReading {
  public:
-  explicit LegacyReading(const std::filesystem::path& path) : reader_(path) {}
+  LegacyReading(const std::filesystem::path& path, const ArrayNames& wanted) : reader_(path), wanted_(wanted) {}
 
   Dataset run() {
     read_header();
@@ -426,6 +426,8 @@ class LegacyReading {
     check_components(components, name);
     if (type.special == FileType::string) return skip_strings(components * tuples);
     if (type.special != FileType::bit) reader_.require_room(tuples, components * min_item_bytes());
+    if (attachment != Attachment::nothing && !may_be_wanted(name, wanted_))
+      return skip_values(components * tuples, type);
     DataArray array{name, static_cast<int>(components), {}};
     if (type.special == FileType::bit && encoding_ != Encoding::text) array.values = read_bits(components * tuples);
     else array.values = read_values(reader_, type.scalar, encoding_, components * tuples);
@@ -441,6 +443,12 @@ class LegacyReading {
       bits[i] = (byte >> (7 - i % 8)) & 1;
     }
     return bits;
+  }
+
+  void skip_values(std::size_t count, FileType type) {
+    if (encoding_ == Encoding::text)
+      for (std::size_t i = 0; i < count; ++i) reader_.require_token("a number");
+    else reader_.skip(type.special == FileType::bit ? (count + 7) / 8 : count * size_of(type.scalar));
   }
 
   // Text: one string a line. Binary: the length, whose first two bits tell how long it is itself, then the characters.
@@ -466,6 +474,7 @@ class LegacyReading {
   }
 
   ByteReader reader_;
+  const ArrayNames& wanted_;
   Dataset dataset_;
   Encoding encoding_ = Encoding::text;
   bool version5_ = false;
@@ -550,7 +559,9 @@ void write_arrays(ByteWriter& writer, const char* keyword, std::span<const Array
 
 }  // namespace
 
-Dataset read_legacy_vtk(const std::filesystem::path& path) { return LegacyReading(path).run(); }
+Dataset read_legacy_vtk(const std::filesystem::path& path, const ArrayNames& wanted) {
+  return LegacyReading(path, wanted).run();
+}
 
 void write_legacy_vtk(std::span<const OutputFile> files, const Dataset& dataset) {
   if (dataset.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))

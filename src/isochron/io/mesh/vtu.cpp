@@ -122,13 +122,14 @@ struct Counted {
   std::size_t tuples;
 };
 
-/// The arrays of a section that every piece has; those that some lack are left out with a warning.
+/// The arrays of a section that are wanted and that every piece has; those that some lack are left out with a warning.
 template <class Take>
 void join_sections(const VtkXmlFile& file, std::string_view name, const std::vector<Counted>& pieces,
-                   std::vector<std::string>& warnings, Take&& take) {
+                   const ArrayNames& names, std::vector<std::string>& warnings, Take&& take) {
   const XmlSection* first = pieces.empty() ? nullptr : pieces[0].piece->find(name);
   if (first == nullptr) return;
   for (const XmlArray& wanted : first->arrays) {
+    if (!may_be_wanted(wanted.name, names)) continue;
     DataArray joined = file.read(wanted, pieces[0].tuples);
     bool everywhere = true;
     for (std::size_t i = 1; i < pieces.size(); ++i) {
@@ -155,7 +156,7 @@ struct CellSection {
 };
 
 Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span<const CellSection> sections,
-                  CornerOrder order) {
+                  CornerOrder order, const ArrayNames& names) {
   const VtkXmlFile file(path);
   file.expect_kind(kind);
   Dataset dataset;
@@ -181,9 +182,9 @@ Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span
     }
     if (joiner.sorter().cell_count() > cells) with_cells.push_back({&piece, joiner.sorter().cell_count() - cells});
   }
-  join_sections(file, "PointData", with_points, dataset.warnings,
+  join_sections(file, "PointData", with_points, names, dataset.warnings,
                 [&](DataArray array) { add_named(dataset.point_data, std::move(array), "point_array"); });
-  join_sections(file, "CellData", with_cells, dataset.warnings,
+  join_sections(file, "CellData", with_cells, names, dataset.warnings,
                 [&](DataArray array) { joiner.sorter().add_array(std::move(array)); });
   return dataset;
 }
@@ -289,17 +290,20 @@ void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, 
 
 }  // namespace
 
-Dataset read_vtu(const std::filesystem::path& path) { return read_vtk_piece(path, PieceKind::grid, CornerOrder::ids); }
-Dataset read_vtp(const std::filesystem::path& path) {
-  return read_vtk_piece(path, PieceKind::surface, CornerOrder::ids);
+Dataset read_vtu(const std::filesystem::path& path, const ArrayNames& wanted) {
+  return read_vtk_piece(path, PieceKind::grid, CornerOrder::ids, wanted);
+}
+Dataset read_vtp(const std::filesystem::path& path, const ArrayNames& wanted) {
+  return read_vtk_piece(path, PieceKind::surface, CornerOrder::ids, wanted);
 }
 
-Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order) {
-  if (kind == PieceKind::grid) return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}}, order);
+Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order, const ArrayNames& wanted) {
+  if (kind == PieceKind::grid)
+    return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}}, order, wanted);
   return read_mesh(path, "PolyData",
                    std::array{CellSection{"Verts", kind_poly_vertex}, CellSection{"Lines", kind_poly_line},
                               CellSection{"Polys", kind_polygon}, CellSection{"Strips", kind_triangle_strip}},
-                   order);
+                   order, wanted);
 }
 
 ArrayBlock point_block(const Dataset& d) { return {&d.point_data, d.points.size(), "points"}; }
