@@ -1,7 +1,8 @@
-// isochron convert: a mesh or an image in another format, with all its arrays.
+// isochron convert: a mesh or an image in another format, with its arrays.
 #include <algorithm>
 #include <memory>
 
+#include "apps/isochron/array_choice.h"
 #include "apps/isochron/commands.h"
 #include "apps/isochron/image_input.h"
 #include "apps/isochron/problem.h"
@@ -17,7 +18,7 @@ struct ConvertRequest {
   std::filesystem::path input;
   std::filesystem::path output;
   RawRequest raw;
-  std::string array;  ///< of an image, for formats that hold one
+  ArrayNames arrays;  ///< those that are written
   Overwrite overwrite = Overwrite::no;
 };
 
@@ -37,12 +38,21 @@ void warn_dropped_cells(const std::filesystem::path& file, std::size_t count, co
                  file.string(), counted(count, one, many));
 }
 
+/// Reads the arrays that are written.
+Dataset read_chosen(const ConvertRequest& request) {
+  Dataset dataset =
+      read_arrays(request.input, request.arrays, [&](const Dataset& read) { return has_arrays(request.arrays, read); });
+  about_file(request.input, [&] { check_array_names(request.arrays, array_names(dataset)); });
+  keep_arrays(request.arrays, dataset);
+  return dataset;
+}
+
 int convert_mesh(const ConvertRequest& request, Console& console) {
   check_writable(request.output, request.overwrite);
   Timer timer;
   const Dataset dataset = [&] {
     const Activity activity(console, "reading " + request.input.string());
-    return read_dataset(request.input);
+    return read_chosen(request);
   }();
   const double read_seconds = timer.seconds();
   warn_of_reading(request.input, dataset.warnings, dataset.ignored_cells, console);
@@ -85,17 +95,16 @@ int convert_mesh(const ConvertRequest& request, Console& console) {
   return 0;
 }
 
-/// Leaves the array that is asked for, else the first, where the format holds one. Gives the names of the others.
-std::vector<std::string> leave_one_array(const ConvertRequest& request, Image& image) {
-  std::vector<std::string> dropped;
-  if (request.array.empty() && (holds_many_arrays(request.output) || image.data.all().size() < 2)) return dropped;
-  const std::string first = image.data.all().empty() ? "" : image.data.all().front().name;
-  const std::string kept = request.array.empty() ? first : image.data.require(request.array, "voxels").name;
-  for (const std::string& name : image.data.names())
-    if (name != kept) dropped.push_back(name);
-  if (kept != first) image.tensor_order.reset();  // which is that of the first
-  std::erase_if(image.data.all(), [&](const DataArray& array) { return array.name != kept; });
-  return dropped;
+/// Leaves the arrays that are asked for, else the first where the format holds one. Gives the names of the others.
+std::vector<std::string> leave_out_arrays(const ConvertRequest& request, Image& image) {
+  std::vector<std::string> names = image.data.names();
+  check_array_names(request.arrays, names);
+  ArrayNames kept = request.arrays;
+  if (!kept && !holds_many_arrays(request.output) && names.size() > 1) kept.emplace({names.front()});
+  keep_arrays(kept, image.data);
+  if (!names.empty() && image.data.find(names.front()) == nullptr) image.tensor_order.reset();  // that of the first
+  std::erase_if(names, [&](const std::string& name) { return image.data.find(name) != nullptr; });
+  return names;
 }
 
 int convert_image(const ConvertRequest& request, Console& console) {
@@ -103,10 +112,10 @@ int convert_image(const ConvertRequest& request, Console& console) {
   Timer timer;
   Image image = read_reported(request.input, request.raw, console);
   const double read_seconds = timer.seconds();
-  const std::vector<std::string> dropped = about_file(request.input, [&] { return leave_one_array(request, image); });
+  const std::vector<std::string> dropped = about_file(request.input, [&] { return leave_out_arrays(request, image); });
   const double write_seconds =
       timed_write(request, console, [&] { write_image(request.output, image, request.overwrite); });
-  if (request.array.empty()) warn_dropped_arrays(request.output, dropped, ".vti", console);
+  if (!request.arrays) warn_dropped_arrays(request.output, dropped, ".vti", console);
 
   Report report(9);
   report.title("file", request.output.string(), fmt::format("{} voxels", join_text(image.grid.shape, " x ")));
@@ -128,20 +137,23 @@ int run_convert(const ConvertRequest& request, Console& console) {
                       request.input.string(), image ? "an image" : "a mesh", request.output.string(),
                       image ? "a mesh" : "an image");
   if (image) return convert_image(request, console);
-  refuse_on_mesh(!request.array.empty(), "--array");
   return convert_mesh(request, console);
 }
 
 }  // namespace
 
 void declare_convert(Command& root, Console& console) {
-  Command command = root.subcommand("convert", "Write a mesh or an image in another format, with all its arrays",
+  Command command = root.subcommand("convert", "Write a mesh or an image in another format, with its arrays",
                                     "isochron convert heart.pts heart.vtu");
   const auto request = std::make_shared<ConvertRequest>();
   command.positional("INPUT", "A mesh or an image", into(request->input));
   command.positional("OUTPUT", "Where it goes; the extension picks the format", into(request->output));
-  command.option("--array", "NAME", "Of an image: write this array alone (default: all, or the first of them)",
-                 into(request->array));
+  declare_arrays(command, "Write these arrays alone, or none (all; of an image the first where the format holds one)",
+                 request->arrays);
+  command.old_name("--array", [request](const std::string& name) {
+    if (!request->arrays) request->arrays.emplace();
+    request->arrays->push_back(name);
+  });
   command.flag("--force", "Replace existing files", request->overwrite, Overwrite::yes);
   declare_raw(command, request->raw);
   declare_common(command, console);

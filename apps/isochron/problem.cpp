@@ -186,10 +186,11 @@ void warn_of_reading(const std::filesystem::path& file, const std::vector<std::s
     console.warn("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind);
 }
 
-Dataset read_mesh(const SolveRequest& request, Console& console) {
+Dataset read_mesh(const SolveRequest& request, Console& console, const ArrayNames& wanted) {
   const Activity activity(console, "reading " + request.mesh.string());
   const DeviceStart device(request.options, request.mesh);
-  Dataset dataset = read_dataset(request.mesh);
+  Dataset dataset =
+      read_arrays(request.mesh, wanted, [&](const Dataset& read) { return has_wanted_arrays(request, read); });
   warn_of_reading(request.mesh, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)
     console.warn(

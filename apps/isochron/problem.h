@@ -28,8 +28,9 @@ void warn_dropped_arrays(const std::filesystem::path& file, const std::vector<st
 void warn_of_reading(const std::filesystem::path& file, const std::vector<std::string>& warnings,
                      const std::vector<std::pair<std::string, std::size_t>>& ignored_cells, Console& console);
 
-/// Reads the mesh and passes on the reader's warnings.
-Dataset read_mesh(const SolveRequest& request, Console& console);
+/// Reads the mesh and passes on the reader's warnings. Arrays that are not `wanted` may be missing, unless one that the
+/// request names is not there.
+Dataset read_mesh(const SolveRequest& request, Console& console, const ArrayNames& wanted = {});
 
 /// The metric that is asked for on a mesh. Throws UsageError for axes of tensors that only images have.
 MetricRequest mesh_metric(const SolveRequest& request);

@@ -174,17 +174,23 @@ void warn_unused(const SolveRequest& request, const MethodFlags& flags, Console&
   unused(!metric.region_array.empty() && metric.table.empty() && metric.excluded_regions.empty(), "--region-array",
          "--velocity-table or --exclude-region");
   unused(request.probe.tolerance && request.probe.output.empty(), "--probe-tolerance", "--probe and --probe-output");
+  unused(request.arrays && !request.holds_input_arrays(), "--arrays", "-o and a file that holds arrays");
+  unused(request.options.weights == Keep::yes && !request.to_mesh() && !request.each_source, "--weights",
+         "-o and a file that holds arrays");
   unused(any_picture_option && request.picture.file.empty(), "what shapes a picture", "--picture");
 }
 
 void declare_outputs(Command& command, SolveRequest& request) {
   command.group("Output");
-  command.option("-o,--output", "FILE",
-                 "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
-                 "times alone); of a mesh also .dat and .igb (the times alone, for openCARP); with --each-source also "
-                 ".npy (a row of times a source), with --backend mpi .pvtu, "
-                 ".pvtp or .pvti (a piece from each rank)",
-                 into(request.output));
+  command.option(
+      "-o,--output", "FILE",
+      "The mesh or image with arrays arrival_time, source and reached (image formats of one array: the "
+      "times alone); .csv (id,x,y,z,arrival_time,source); of a mesh also the times alone, .npy, and .dat and "
+      ".igb for openCARP; with --each-source .npy has a row of times a source; with --backend mpi also .pvtu, "
+      ".pvtp or .pvti (a piece from each rank)",
+      into(request.output));
+  declare_arrays(command, "Keep these arrays of the input alone, besides those of the result; or none (all)",
+                 request.arrays);
   command.option("--matrix", "CSV", "With --each-source: the times from each source vertex or voxel at all of them",
                  into(request.matrix));
   command.option("--probe", "FILE", "Points 'x y z' or 'name x y z' to give times at", into(request.probe.points));
@@ -270,7 +276,7 @@ void check_distinct_files(const SolveRequest& request) {
   for (const auto& file : outputs) check_not_among(file, inputs, is_input);
   check_input_pieces(request, is_input);
   inputs.push_back(request.mesh);
-  if (request.to_table() || request.to_vertex_values()) check_not_among(request.output, inputs, is_input);
+  if (request.to_rows() || request.to_vertex_values()) check_not_among(request.output, inputs, is_input);
   for (const auto& file : {request.probe.output, request.picture.file, request.matrix}) {
     if (file.empty()) continue;
     check_not_among(file, inputs, is_input);
@@ -302,7 +308,7 @@ void check_request(const SolveRequest& request) {
   if (request.to_pieces()) check_set_writable(request.output, request.overwrite);
   else if (request.to_mesh() && request.on_image()) check_image_writable(request.output, request.overwrite);
   else if (request.to_mesh()) check_writable(request.output, request.overwrite);
-  if (request.to_table() || request.to_vertex_values()) check_output_file(request.output, request.overwrite);
+  if (request.to_rows() || request.to_vertex_values()) check_output_file(request.output, request.overwrite);
   if (!request.matrix.empty()) check_output_file(request.matrix, request.overwrite);
   if (!request.probe.output.empty()) check_output_file(request.probe.output, request.overwrite);
   if (!request.picture.file.empty()) check_picture(request.picture, request.overwrite);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/isochron/array_choice.h"
 #include "apps/isochron/image_input.h"
 #include "isochron/arrival.h"
 #include "isochron/dataset.h"
@@ -55,6 +56,7 @@ enum class Elements { automatic, triangle, tet };
 struct SolveRequest {
   std::filesystem::path mesh;
   std::filesystem::path output;
+  ArrayNames arrays;  ///< of the input, that -o keeps
   Overwrite overwrite = Overwrite::no;
   SourceRequest sources;
   MetricRequest metric;
@@ -71,11 +73,13 @@ struct SolveRequest {
   int team = 0;                         ///< ranks, when asked for
   std::optional<Backend> rank_backend;  ///< of each of them
 
-  /// -o is a table of times, not a mesh.
-  [[nodiscard]] bool to_table() const;
-  /// -o has the times of a mesh's vertices alone.
+  /// -o has a row of times for each source.
+  [[nodiscard]] bool to_rows() const;
+  /// -o has values at vertices or voxels alone, without the mesh.
   [[nodiscard]] bool to_vertex_values() const;
-  [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_table() && !to_vertex_values(); }
+  [[nodiscard]] bool to_mesh() const { return !output.empty() && !to_rows() && !to_vertex_values(); }
+  /// -o has room for arrays of the input.
+  [[nodiscard]] bool holds_input_arrays() const;
   /// -o is a set of pieces, one for each rank.
   [[nodiscard]] bool to_pieces() const;
   [[nodiscard]] bool on_image() const { return is_image(mesh, raw); }
@@ -143,6 +147,12 @@ void add_result(Arrival& arrival, DataArrays& data);
 bool made_by_solve(std::string_view name);
 /// Takes earlier results out: beside new ones they would pass for a part of them.
 void drop_results(DataArrays& data);
+
+/// Where the vertices or voxels of a result are.
+using PositionOf = std::function<Vec3d(std::size_t)>;
+/// Writes the results among the arrays without the mesh.
+void write_vertex_results(const SolveRequest& request, const DataArrays& data, const PositionOf& position_of,
+                          OutputFiles& files);
 
 /// Squares of lengths must neither overflow nor vanish: all times would be infinite, or zero. Throws InputError.
 void check_size(const Box& box);

@@ -15,11 +15,6 @@
 namespace isochron::cli {
 namespace {
 
-bool is_npy(const std::filesystem::path& path) {
-  const FileName name(path);
-  return name.extension == ".npy" && !name.gzip;
-}
-
 std::vector<Sources> one_by_one(const Sources& sources) {
   std::vector<Sources> sets;
   for (const VertexSource& source : sources.vertices) sets.emplace_back().vertices.push_back(source);
@@ -42,23 +37,25 @@ void refuse_matrix_of_points(const SolveRequest& request) {
 
 }  // namespace
 
-bool SolveRequest::to_table() const { return each_source && is_npy(output); }
-bool SolveRequest::to_vertex_values() const { return !on_image() && is_vertex_values_file(output); }
+bool SolveRequest::to_rows() const {
+  return each_source && is_vertex_values_file(output) && FileName(output).extension == ".npy";
+}
+bool SolveRequest::to_vertex_values() const {
+  return is_table_file(output) || (!on_image() && !to_rows() && is_vertex_values_file(output));
+}
+bool SolveRequest::holds_input_arrays() const { return to_mesh() && (!on_image() || holds_many_arrays(output)); }
 
 void check_each_source(const SolveRequest& request) {
   if (!request.each_source) {
     if (!request.matrix.empty())
       throw UsageError("--matrix is for several solves (a row is one source alone); add --each-source");
-    if (is_npy(request.output) && !request.on_image())
-      throw usage_error("{}: .npy files hold a row of times a source; add --each-source, or use .vtu",
-                        request.output.string());
     return;
   }
   const auto refuse = [](bool given, std::string_view option) {
     if (given) throw usage_error("{} goes with one solve (--each-source makes many); leave one of them out", option);
   };
-  if (request.to_vertex_values())
-    throw usage_error("{}: holds the times of one solve (--each-source makes many); use .npy or .vtu",
+  if (request.to_vertex_values() && !is_table_file(request.output))
+    throw usage_error("{}: holds the times of one solve (--each-source makes many); use .npy, .csv or .vtu",
                       request.output.string());
   refuse(!request.probe.output.empty(), "--probe");
   refuse(!request.picture.file.empty(), "--picture");
@@ -102,7 +99,7 @@ EachSource::EachSource(const SolveRequest& request, const Sources& sources, std:
   if (sets_.size() < 2)
     throw UsageError("there is only one source (--each-source needs several); leave out --each-source");
   if (!sources.points.empty()) refuse_matrix_of_points(request);
-  if (request.to_table()) times_ = std::make_unique<TimesFile>(request, sets_.size(), vertices, files);
+  if (request.to_rows()) times_ = std::make_unique<TimesFile>(request, sets_.size(), vertices, files);
   if (!request.matrix.empty()) matrix_ = std::make_unique<MatrixFile>(request, sets_, files);
 }
 
@@ -113,7 +110,8 @@ void EachSource::take(std::size_t i, Arrival&& arrival) {
   if (times_ != nullptr) times_->writer.row(arrival.times);
   if (matrix_ != nullptr) matrix_->row(sets_[i], sets_, arrival.times);
   add_up(arrival);
-  if (request_.to_mesh()) arrays_.push_back(times_array(fmt::format("arrival_time_{}", i), arrival));
+  if (!request_.output.empty() && !request_.to_rows())
+    arrays_.push_back(times_array(fmt::format("arrival_time_{}", i), arrival));
   arrival.times = {}, arrival.source = {}, arrival.upwind = {};
   summaries_.back().arrival = std::move(arrival);
 }

@@ -63,6 +63,16 @@ std::vector<std::uint64_t> tagged_vertices(Communicator& communicator, const Nam
   return all;
 }
 
+/// All ranks together: throws InputError on all of them where --arrays names one that no rank has.
+void check_names_on_ranks(const SolveRequest& request, Communicator& communicator, std::vector<std::string> there) {
+  const ArrayNames names = kept_input_arrays(request);
+  for (const std::string& name : names.value_or(std::vector<std::string>())) {
+    const bool here = std::find(there.begin(), there.end(), name) != there.end();
+    if (sum_of_all(communicator, here ? 1 : 0) > 0 && !here) there.push_back(name);
+  }
+  check_array_names(names, there);
+}
+
 /// What parts of meshes and images have in common.
 class PartRun {
  public:
@@ -119,6 +129,7 @@ class MeshPartRun : public PartRun {
   Metric metric() {
     fields_.point_data = std::move(data_.point_data);
     fields_.template block<Corners>().data = std::move(data_.cell_data);
+    check_names_on_ranks(request_, communicator_, array_names(fields_));
     check_extent();
     const SimplexMesh<Corners>& mesh = data_.part.mesh;
     Metric metric;
@@ -154,6 +165,8 @@ class MeshPartRun : public PartRun {
   std::optional<RuntimeError> add_results(Arrival& arrival, EachSource*, SolveSummary&, const Console&) {
     drop_results(fields_.point_data);
     add_result(arrival, fields_.point_data);
+    leave_out_arrays(request_, fields_.point_data);
+    keep_arrays(request_.arrays, fields_.template block<Corners>().data);
     data_.point_data = std::move(fields_.point_data);
     data_.cell_data = std::move(fields_.template block<Corners>().data);
     part_vertices_ = data_.part.mesh.vertex_count();
@@ -213,6 +226,7 @@ class ImagePartRun : public PartRun {
   ImagePartRun(const SolveRequest& request, ImagePart&& part, std::vector<std::uint8_t>&& mask,
                Communicator& communicator, Console& console)
       : PartRun(request, communicator), part_(std::move(part)) {
+    check_names_on_ranks(request, communicator, part_.image.data.names());
     leave_out_own_mask(request_, part_.image, mask);
     std::vector<double> eigenvalues;
     all_or_none(communicator_, [&] {
@@ -256,6 +270,7 @@ class ImagePartRun : public PartRun {
     if (!image.data.empty() && made_by_solve(image.data.all().front().name)) image.tensor_order.reset();
     drop_results(image.data);
     add_result(arrival, image.data);
+    leave_out_arrays(request_, image.data);
     return std::nullopt;
   }
   void write(SharedSteps*, OutputFiles&) {

@@ -11,6 +11,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
+#include "isochron/io/vertex_values.h"
 
 namespace isochron::cli {
 namespace {
@@ -208,6 +209,16 @@ bool made_by_solve(std::string_view name) {
     return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
   }
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void write_vertex_results(const SolveRequest& request, const DataArrays& data, const PositionOf& position_of,
+                          OutputFiles& files) {
+  const OutputFile file = files.add(request.output);
+  if (!is_table_file(request.output)) return write_vertex_values(file, data.require("arrival_time", "points"));
+  std::vector<const DataArray*> columns;
+  for (const DataArray& array : data.all())
+    if (made_by_solve(array.name) && array.name != "reached" && array.components == 1) columns.push_back(&array);
+  write_vertex_table(file, position_of, columns);
 }
 
 void drop_results(DataArrays& data) {

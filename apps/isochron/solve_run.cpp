@@ -10,7 +10,6 @@
 #include "isochron/io/file.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/piece_index.h"
-#include "isochron/io/vertex_values.h"
 #include "isochron/metric/conducting.h"
 
 namespace isochron::cli {
@@ -130,12 +129,17 @@ class MeshRun {
     drop_results(dataset_.point_data);
     if (each != nullptr) each->add_arrays(dataset_.point_data);
     else add_result(arrival, dataset_.point_data);
-    return draw_result(request_, dataset_, summary, console);
+    auto not_drawn = draw_result(request_, dataset_, summary, console);
+    leave_out_arrays(request_, dataset_.point_data);
+    for (DataArrays* data : {&dataset_.triangles.data, &dataset_.tets.data, &dataset_.line_data})
+      keep_arrays(request_.arrays, *data);
+    return not_drawn;
   }
   void write(SharedSteps* ranks, OutputFiles& files) {
     if (request_.to_pieces()) write_in_pieces<Corners>(*ranks, request_, std::move(dataset_));
     else if (request_.to_vertex_values())
-      write_vertex_values(files.add(request_.output), dataset_.point_data.require("arrival_time", "points"));
+      write_vertex_results(
+          request_, dataset_.point_data, [&](std::size_t v) { return dataset_.points[v]; }, files);
     else write_dataset(files, request_.output, dataset_);
   }
 
@@ -238,13 +242,14 @@ class ImageRun {
   std::optional<RuntimeError> add_results(Arrival& arrival, EachSource* each, SolveSummary& summary,
                                           const Console& console) {
     auto not_drawn = draw(arrival, summary, console);
-    const bool many = request_.output.empty() || holds_many_arrays(request_.output);
+    const bool many = request_.output.empty() || request_.to_vertex_values() || holds_many_arrays(request_.output);
     DataArrays& data = image_.data;
     if (!many || (!data.empty() && made_by_solve(data.all().front().name))) image_.tensor_order.reset();
     drop_results(data);
     if (!many) data = {};
     if (each != nullptr) each->add_arrays(data);
     else add_result(arrival, data);
+    leave_out_arrays(request_, data);
     if (many || data.empty()) return not_drawn;
     if (each != nullptr) {
       DataArray times = side_by_side(data.all());
@@ -257,6 +262,9 @@ class ImageRun {
   }
   void write(SharedSteps* ranks, OutputFiles& files) {
     if (request_.to_pieces()) write_in_pieces(*ranks, request_, std::move(image_));
+    else if (request_.to_vertex_values())
+      write_vertex_results(
+          request_, image_.data, [&](std::size_t v) { return image_.grid.position(VertexId(v)); }, files);
     else write_image(files.add(request_.output), image_);
   }
 
@@ -288,15 +296,17 @@ int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console)
   if (request.on_image()) {
     Image image = read_reported(request.mesh, request.raw, console);
     check_picture_of(request, image.grid);
+    about_file(request.mesh, [&] { check_array_names(kept_input_arrays(request), image.data.names()); });
     ImageMetric problem = about_file(request.mesh, [&] { return image_problem(request, image, console); });
     summary.read_seconds = reading.seconds();
     return finish(ImageRun(request, std::move(image), std::move(problem)));
   }
-  Dataset dataset = read_mesh(request, console);
+  Dataset dataset = read_mesh(request, console, wanted_arrays(request));
   summary.cut_cells = dataset.cut_cells;
   summary.read_seconds = reading.seconds();
   const int corners = about_file(request.mesh, [&] {
     check_picture_data(request.picture, dataset);
+    check_array_names(kept_input_arrays(request), array_names(dataset));
     return pick_elements(request, dataset);
   });
   return corners == 3 ? finish(MeshRun<3>(request, std::move(dataset)))

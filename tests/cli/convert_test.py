@@ -64,7 +64,6 @@ class Convert(CliCase):
         self.expect(2, "convert speed.vti b.vtu", words=["speed.vti is an image and b.vtu a mesh"])
         self.expect(2, "convert a.msh b.xyz", words=["unknown extension '.xyz'"])
         self.expect(2, "convert a.msh b.gii", words=["only read"])
-        self.expect(2, "convert a.msh b.vtu --array cv", words=["--array"])
         self.expect(3, "convert none.msh b.vtu", words=["no such file"])
         self.expect(2, "convert a.msh", words=["OUTPUT"])
         self.write("b.vtu", "precious")

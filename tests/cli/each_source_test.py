@@ -137,7 +137,6 @@ class EachSource(CliCase):
             self.reject(f"-o t.npy --each-source --source 0,1 {option} {value}", words=(option, "--each-source"))
 
     def test_what_goes_with_many(self):
-        self.reject("-o t.npy --source 0,1", words=("t.npy", "--each-source"))
         self.reject("-o t.vtu --source 0,1 --matrix m.csv", words=("--matrix", "--each-source"))
         self.reject("--each-source --source 0,1 --source-point 1,1 --matrix m.csv",
                     words=("--matrix", "--source-point"))

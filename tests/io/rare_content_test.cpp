@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <sstream>
 
 #include "io/image_samples.h"
 #include "io/io_test_support.h"
@@ -53,11 +55,13 @@ TEST(LabelTable, SaysWhatIsWrong) {
 
 // ---- Values at vertices
 
-TEST(VertexValues, AreTextOrOneFrame) {
+TEST(VertexValues, AreTextOrOneFrameOrAnArray) {
   const TemporaryFolder folder;
   const DataArray times{"times", 1, std::vector<double>{0.5, inf, 2}};
   EXPECT_TRUE(is_vertex_values_file("a.dat"));
   EXPECT_TRUE(is_vertex_values_file("a.IGB"));
+  EXPECT_TRUE(is_vertex_values_file("a.npy"));
+  EXPECT_FALSE(is_vertex_values_file("a.npy.gz"));
   EXPECT_FALSE(is_vertex_values_file("a.vtk"));
   const auto write = [&](const char* name) {
     OutputFiles files(Overwrite::no);
@@ -74,7 +78,43 @@ TEST(VertexValues, AreTextOrOneFrame) {
   float frame[3];
   std::memcpy(frame, igb.data() + 1024, sizeof(frame));
   EXPECT_THAT(frame, ElementsAre(0.5F, -1.0F, 2.0F));
+  write("a.npy");
+  const std::string npy = content_of(folder.path() / "a.npy");
+  EXPECT_THAT(npy, HasSubstr("'descr': '<f8', 'fortran_order': False, 'shape': (3,), }"));
+  double numbers[3];
+  std::memcpy(numbers, npy.data() + npy.size() - sizeof(numbers), sizeof(numbers));
+  EXPECT_THAT(numbers, ElementsAre(0.5, inf, 2));
   EXPECT_THROW(write("a.dat"), InputError);
+}
+
+TEST(VertexTable, HasALineForEach) {
+  const TemporaryFolder folder;
+  const DataArray times{"arrival_time", 1, std::vector<float>{0.1F, std::numeric_limits<float>::infinity()}};
+  const DataArray sources{"source", 1, std::vector<std::int32_t>{7, -1}};
+  const auto position_of = [](std::size_t i) { return Vec3d{1.0 / 3, static_cast<double>(i), 1e-300}; };
+  const fs::path path = folder.path() / "a.csv";
+  EXPECT_TRUE(is_table_file("a.csv.gz"));
+  write_vertex_table({path, path}, position_of, {&times, &sources});
+  EXPECT_EQ(content_of(path),
+            "id,x,y,z,arrival_time,source\n0,0.3333333333333333,0,1e-300,0.1,7\n"
+            "1,0.3333333333333333,1,1e-300,inf,-1\n");
+}
+
+TEST(VertexTable, IsInOrderWhenSeveralThreadsWriteIt) {
+  const TemporaryFolder folder;
+  std::vector<std::int32_t> numbers(100'000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const DataArray column{"n", 1, numbers};
+  const fs::path path = folder.path() / "a.csv";
+  write_vertex_table({path, path}, [](std::size_t) { return Vec3d{}; }, {&column});
+  std::istringstream lines(content_of(path));
+  std::string line;
+  std::getline(lines, line);
+  for (const std::int32_t n : numbers) {
+    ASSERT_TRUE(std::getline(lines, line));
+    ASSERT_EQ(line, fmt::format("{},0,0,0,{}", n, n));
+  }
+  EXPECT_FALSE(std::getline(lines, line));
 }
 
 // ---- Images in pieces, read and written by several processes

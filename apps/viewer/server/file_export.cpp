@@ -13,7 +13,7 @@
 #include "isochron/error.h"
 #include "isochron/io.h"
 #include "isochron/io/file.h"
-#include "isochron/io/tables.h"
+#include "isochron/io/vertex_values.h"
 
 namespace isochron::viewer {
 namespace {
@@ -69,20 +69,16 @@ namespace {
 const std::vector<std::string> mesh_files{"vtu", "vtp", "vtk", "ply", "msh"};
 const std::vector<std::string> number_files{"csv", "npy"};
 
-std::string as_csv(const Dataset& file, const std::vector<double>& times) {
-  std::string text = "id,x,y,z,arrival_time\n";
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const Vec3d& p = file.points[i];
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{}\n", i, p.x, p.y, p.z, times[i]);
-  }
-  return text;
-}
-
-std::string as_npy(const std::vector<double>& times) {
-  const std::size_t count = times.size();
-  std::string bytes = npy_header("f8", NpyOrder::rows_first, std::span(&count, 1));
-  bytes.append(reinterpret_cast<const char*>(times.data()), count * sizeof(double));  // NOLINT: bytes of numbers
-  return bytes;
+Reply as_numbers(const Dataset& file, const std::vector<double>& times, const std::string& name) {
+  const DataArray array{"arrival_time", 1, times};
+  const bool table = is_table_file(name);
+  Reply reply = written(name, [&](const fs::path& target) {
+    const OutputFile output{target, target};
+    if (table) write_vertex_table(output, [&](std::size_t v) { return file.points[v]; }, {&array});
+    else write_vertex_values(output, array);
+  });
+  if (table) reply.type = "text/csv";
+  return reply;
 }
 
 bool holds_cells(const std::string& format, const Dataset& file) {
@@ -127,8 +123,8 @@ Reply export_times(Dataset& file, const std::vector<double>& times, const std::f
   known.insert(known.end(), number_files.begin(), number_files.end());
   check_format(format, known);
   const std::string name = fmt::format("{}-times.{}", FileName(path).base.filename().string(), format);
-  if (format == "csv") return {as_csv(file, times), "text/csv", name};
-  if (format == "npy") return {as_npy(times), "application/octet-stream", name};
+  if (std::find(number_files.begin(), number_files.end(), format) != number_files.end())
+    return as_numbers(file, times, name);
   check_cells(format, file);
   return as_mesh(file, times, name);
 }

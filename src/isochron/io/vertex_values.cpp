@@ -2,7 +2,10 @@
 
 #include <cmath>
 
+#include "isochron/core/parallel.h"
+#include "isochron/core/parallel_in_order.h"
 #include "isochron/io/file.h"
+#include "isochron/io/tables.h"
 #include "isochron/io/values.h"
 
 namespace isochron {
@@ -23,27 +26,81 @@ std::string igb_header(std::size_t vertices) {
   return header;
 }
 
+/// Writes the lines that `print(i, text)` adds to a text; several threads ask.
+template <class Print>
+void write_lines(ByteWriter& out, std::size_t count, const Print& print) {
+  constexpr std::size_t stretch = std::size_t{1} << 14;
+  using Text = fmt::memory_buffer;
+  parallel_in_order<Text>(
+      usual_threads(), (count + stretch - 1) / stretch,
+      [&](std::size_t i, const std::atomic<bool>&) {
+        Text text;
+        for (std::size_t k = i * stretch; k < std::min(count, (i + 1) * stretch); ++k) print(k, text);
+        return text;
+      },
+      [&](std::size_t, const Text& text) { out.write(std::string_view(text.data(), text.size())); });
+}
+
+template <class... Args>
+void print_to(fmt::memory_buffer& text, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::vformat_to(fmt::appender(text), format, fmt::make_format_args(args...));
+}
+
+/// NumPy's name of a type, without the byte order: "f8".
+template <class T>
+std::string npy_type() {
+  return fmt::format("{}{}", std::is_floating_point_v<T> ? 'f' : std::is_signed_v<T> ? 'i' : 'u', sizeof(T));
+}
+
+template <class T>
+void write_list(ByteWriter& out, std::string_view extension, const std::vector<T>& list) {
+  const auto or_never = [&](std::size_t i) {
+    return std::isfinite(static_cast<double>(list[i])) ? list[i] : static_cast<T>(never);
+  };
+  if (extension == ".npy") {
+    const std::size_t count = list.size();
+    out.write(npy_header(npy_type<T>(), NpyOrder::rows_first, std::span(&count, 1)));
+    out.write(list.data(), count * sizeof(T));
+  } else if (extension == ".igb") {
+    out.write(igb_header(list.size()));
+    write_each<float>(out, list.size(), native_encoding, or_never);
+  } else {
+    write_lines(out, list.size(),
+                [&](std::size_t i, fmt::memory_buffer& text) { print_to(text, "{}\n", or_never(i)); });
+  }
+}
+
 }  // namespace
 
 bool is_vertex_values_file(const std::filesystem::path& path) {
-  const std::string extension = FileName(path).extension;
-  return extension == ".dat" || extension == ".igb";
+  const FileName name(path);
+  // NumPy does not read compressed arrays.
+  return name.extension == ".dat" || name.extension == ".igb" || (name.extension == ".npy" && !name.gzip);
 }
 
 void write_vertex_values(const OutputFile& file, const DataArray& values) {
-  const bool text = FileName(file.target).extension == ".dat";
+  const std::string extension = FileName(file.target).extension;
   ByteWriter out(file);
-  if (!text) out.write(igb_header(values.tuple_count()));
-  std::visit(
-      [&](const auto& list) {
-        for (const auto value : list) {
-          const bool reached = std::isfinite(static_cast<double>(value));
-          if (!text) write_value(out, reached ? static_cast<float>(value) : static_cast<float>(never), native_encoding);
-          else if (reached) out.print("{}\n", value);
-          else out.print("{}\n", never);
-        }
-      },
-      values.values);
+  std::visit([&](const auto& list) { write_list(out, extension, list); }, values.values);
+  out.finish();
+}
+
+bool is_table_file(const std::filesystem::path& path) { return FileName(path).extension == ".csv"; }
+
+void write_vertex_table(const OutputFile& file, const std::function<Vec3d(std::size_t)>& position_of,
+                        const std::vector<const DataArray*>& columns) {
+  ByteWriter out(file);
+  out.write("id,x,y,z");
+  for (const DataArray* column : columns) out.print(",{}", column->name);
+  out.write("\n");
+  const std::size_t count = columns.empty() ? 0 : columns.front()->tuple_count();
+  write_lines(out, count, [&](std::size_t i, fmt::memory_buffer& text) {
+    const Vec3d p = position_of(i);
+    print_to(text, "{},{},{},{}", i, p.x, p.y, p.z);
+    for (const DataArray* column : columns)
+      std::visit([&](const auto& list) { print_to(text, ",{}", list[i]); }, column->values);
+    text.push_back('\n');
+  });
   out.finish();
 }
 
