@@ -106,9 +106,29 @@ TEST(WantedArrays, OthersMayBeLargeButMustBeThere) {
   }
   EXPECT_THAT(read_dataset(path, Names{}).point_data.names(), IsEmpty());
   fs::resize_file(path, fs::file_size(path) - 2);  // the line's end, and a byte of the last number
-  EXPECT_THAT(input_error(path, [&] { return read_dataset(path, Names{"first"}); }), HasSubstr("in the middle of its data"));
+  EXPECT_THAT(input_error(path, [&] { return read_dataset(path, Names{"first"}); }),
+              HasSubstr("in the middle of its data"));
   fs::resize_file(path, fs::file_size(path) - 1000);
   EXPECT_THROW(read_dataset(path, Names{"first"}), InputError);
+}
+
+// The header of a VTK XML file is looked for in parts: its end may be far behind, or only seem to be there.
+TEST(WantedArrays, AppendedValuesMayBeginAnywhere) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "a.vtu";
+  const Dataset mesh = sample(".vtu");
+  write_dataset(path, mesh, Overwrite::no);
+  const std::string text = content_of(path);
+  const std::size_t line = text.find('\n') + 1;
+  for (const std::string& comment : {"<!-- <AppendedData encoding=\"raw\">_ -->" + std::string(2'000'000, '\n'),
+                                     "<!--" + std::string(1'100'000, ' ') + "<AppendedData>_-->",
+                                     std::string((1U << 20U) - text.find("<AppendedData") - 20, ' ')}) {
+    const Dataset read = read_dataset(folder.file("b.vtu", text.substr(0, line) + comment + text.substr(line)));
+    EXPECT_EQ(read.points, mesh.points);
+    EXPECT_EQ(read.tets.cells, mesh.tets.cells);
+    EXPECT_EQ(read.point_data.find("second")->values, mesh.point_data.find("second")->values);
+  }
+  EXPECT_THROW(read_dataset(folder.file("c.vtu", text.substr(0, text.find("<AppendedData")))), InputError);
 }
 
 }  // namespace TEST_FILE

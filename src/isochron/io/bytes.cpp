@@ -229,7 +229,7 @@ std::string from_base64(std::string_view text, const std::filesystem::path& path
   return result;
 }
 
-FileBytes::FileBytes(const std::filesystem::path& path) {
+FileBytes::FileBytes(const std::filesystem::path& path, Fetch fetch) : path_(path) {
   require_file(path);
   OpenFile file = open_to_read(path);
   if (!file.plain) {
@@ -241,10 +241,20 @@ FileBytes::FileBytes(const std::filesystem::path& path) {
   resize(file.bytes);
   size_ = file.bytes;
   advise_huge_pages(data_.get(), size_);
-  for_stretches(size_, 1, [&](std::size_t first, std::size_t count) {
-    const ssize_t got = read_at_place(file.descriptor.number(), data_.get() + first, count, first);
-    if (got < 0) unreadable(path, std::strerror(errno));
-    if (static_cast<std::size_t>(got) < count) unreadable(path, "it became shorter meanwhile");
+  plain_ = std::move(file.descriptor);
+  if (fetch == Fetch::asked) return;
+  this->fetch(text());
+  static_cast<void>(plain_.close());
+}
+
+void FileBytes::fetch(std::string_view part) const {
+  if (!plain_.is_open()) return;
+  const auto begin = static_cast<std::size_t>(part.data() - data_.get());
+  for_stretches(part.size(), 1, [&](std::size_t first, std::size_t count) {
+    const std::size_t place = begin + first;
+    const ssize_t got = read_at_place(plain_.number(), data_.get() + place, count, place);
+    if (got < 0) unreadable(path_, std::strerror(errno));
+    if (static_cast<std::size_t>(got) < count) unreadable(path_, "it became shorter meanwhile");
   });
 }
 

@@ -90,10 +90,15 @@ std::string from_base64(std::string_view text, const std::filesystem::path& path
 /// A whole file in memory, decompressed.
 class FileBytes {
  public:
+  enum class Fetch { all, asked };
+
   /// Reads the file; gzip is recognised by its first two bytes. Throws InputError: missing, unreadable, a folder,
-  /// empty, damaged gzip, more than an UnpackLimit allows.
-  explicit FileBytes(const std::filesystem::path& path);
+  /// empty, damaged gzip, more than an UnpackLimit allows. Where only what is asked for is fetched, bytes must not be
+  /// looked at before.
+  explicit FileBytes(const std::filesystem::path& path, Fetch fetch = Fetch::all);
   [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
+  /// Reads a part of the text, unless all is there already. Throws InputError.
+  void fetch(std::string_view part) const;
 
  private:
   struct Free {
@@ -104,6 +109,8 @@ class FileBytes {
 
   std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
   std::size_t size_ = 0;
+  Descriptor plain_;            // open where parts are fetched
+  std::filesystem::path path_;  // likewise
 };
 
 /// A forward-only view of one file as lines, words or bytes. Views returned by `peek`, `line` and `token` live until

@@ -55,6 +55,16 @@ std::string without_blanks(std::string_view text) {
 constexpr std::array<std::pair<std::string_view, char>, 5> entities{
     {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
 
+/// Whether values follow the XML text before its end.
+bool has_appended_values(std::string_view text) {
+  for (std::size_t at = text.find('<'); at != std::string_view::npos; at = text.find('<', at + 1)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.starts_with("<AppendedData")) return rest.find('_', std::min(rest.find('>'), rest.size())) < rest.size();
+    if (rest.starts_with("<!--")) at = std::min(text.find("-->", at), text.size());
+  }
+  return false;
+}
+
 /// The types that are read and written; ids are 64 bits wide.
 constexpr TypeNames vtk_types[] = {{ScalarType::uint8, "UInt8"},
                                    {ScalarType::int32, "Int32"},
@@ -171,8 +181,18 @@ const XmlSection* XmlPiece::find(std::string_view name) const {
   return at == sections.end() ? nullptr : &*at;
 }
 
-VtkXmlFile::VtkXmlFile(const std::filesystem::path& path) : path_(path), file_(path), xml_(path_, file_.text()) {
+VtkXmlFile::VtkXmlFile(const std::filesystem::path& path)
+    : path_(path), file_(path, FileBytes::Fetch::asked), xml_(path_, file_.text()) {
+  fetch_header();
   read_header();
+}
+
+void VtkXmlFile::fetch_header() const {
+  const std::string_view text = file_.text();
+  for (std::size_t before = 0, end = std::size_t{1} << 20U; before < text.size(); before = end, end *= 8) {
+    file_.fetch(text.substr(before, end - before));
+    if (has_appended_values(text.substr(0, end))) return;
+  }
 }
 
 void VtkXmlFile::read_header() {
@@ -267,7 +287,10 @@ void VtkXmlFile::expect_kind(std::string_view kind) const {
 
 std::string_view VtkXmlFile::place_of(const XmlArray& array) const {
   const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), array.offset);
-  return appended_.substr(array.offset, next == offsets_.end() ? std::string_view::npos : *next - array.offset);
+  const std::size_t end = next == offsets_.end() ? std::string_view::npos : *next - array.offset;
+  const std::string_view place = appended_.substr(array.offset, end);
+  file_.fetch(place);
+  return place;
 }
 
 XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {

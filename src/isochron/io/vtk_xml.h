@@ -85,8 +85,8 @@ struct XmlBytes {
   std::string_view text{};
 };
 
-/// A whole file and its header. zlib is the only compression that is understood. Everything throws InputError about
-/// the file.
+/// A file and its header; appended values are read when they are asked for. zlib is the only compression that is
+/// understood. Everything throws InputError about the file.
 class VtkXmlFile {
  public:
   explicit VtkXmlFile(const std::filesystem::path& path);
@@ -109,12 +109,13 @@ class VtkXmlFile {
   }
 
  private:
+  void fetch_header() const;
   void read_header();
   void start_file(const XmlEvent& element);
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
   [[nodiscard]] XmlBytes bytes(const XmlArray& array) const;
-  /// Its appended values: they end where those of another array begin.
+  /// Its appended values, which are read: they end where those of another array begin.
   [[nodiscard]] std::string_view place_of(const XmlArray& array) const;
 
   std::filesystem::path path_;
