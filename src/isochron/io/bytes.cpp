@@ -139,6 +139,7 @@ struct Bytes {
 
   Bytes() = default;
   explicit Bytes(std::size_t count) : data(new char[count]), size(count) {}
+  explicit Bytes(std::string_view text) : Bytes(text.size()) { std::copy(text.begin(), text.end(), data.get()); }
   [[nodiscard]] std::string_view text() const { return {data.get(), size}; }
 };
 
@@ -317,7 +318,13 @@ ByteReader::~ByteReader() {
 
 std::size_t ByteReader::read_more(char* to, std::size_t bytes) {
   if (plain_.is_open()) {
-    const ssize_t got = read_at_place(plain_.number(), to, bytes, taken_ + end_);
+    const std::uint64_t place = taken_ + end_;
+    if (bytes >= worth_threads && max_bytes_ > place && max_bytes_ - place >= worth_threads) {
+      const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, max_bytes_ - place));
+      for_stretches(now, 1, [&](std::size_t first, std::size_t count) { read_at(place + first, to + first, count); });
+      return now;
+    }
+    const ssize_t got = read_at_place(plain_.number(), to, bytes, place);
     if (got < 0) bad_file(path_, "cannot be read ({}); check the disk", std::strerror(errno));
     return static_cast<std::size_t>(got);
   }
@@ -392,22 +399,19 @@ void ByteReader::require_end(std::string_view what, std::size_t count) {
   if (!token().empty()) fail("more follows than the {} that are announced ({})", what, count);
 }
 
-std::string_view ByteReader::require_token(std::string_view what) {
-  const std::string_view word = token();
+std::string_view ByteReader::required(std::string_view word, std::string_view what) const {
   if (word.empty()) fail("the file ends where {} should be", what);
   return word;
 }
 
-double ByteReader::real(std::string_view what) {
-  const std::string_view word = require_token(what);
-  const auto value = parse_real(word);
+double ByteReader::real_of(std::string_view word, std::string_view what) const {
+  const auto value = parse_real(required(word, what));
   if (!value) fail("{} where {} should be", in_quotes(word), what);
   return *value;
 }
 
-std::int64_t ByteReader::integer(std::string_view what) {
-  const std::string_view word = require_token(what);
-  if (const auto value = parse_number<std::int64_t>(without_plus(word))) return *value;
+std::int64_t ByteReader::integer_of(std::string_view word, std::string_view what) const {
+  if (const auto value = parse_number<std::int64_t>(without_plus(required(word, what)))) return *value;
   // Some programs write whole numbers as "3.0" or "1e5".
   const auto real = parse_real(word);
   const auto value = real ? converted<std::int64_t>(*real) : std::nullopt;
@@ -547,6 +551,24 @@ void ByteWriter::write_items(std::size_t items, std::size_t item_bytes, const Ma
         Bytes bytes(count * item_bytes);
         make(first, count, bytes.data.get());
         return packed_ ? gzip_member(bytes.text()) : std::move(bytes);
+      },
+      [&](std::size_t, const Bytes& bytes) { put(bytes.text()); });
+}
+
+void ByteWriter::print_rows(std::size_t rows, const PrintRows& print) {
+  const std::size_t stretch = packed_ ? 32768 : 4096;
+  if (rows <= stretch) {  // few: into the buffer, behind what is there
+    PrintedText text;
+    print(0, rows, text);
+    return write(text.text());
+  }
+  flush();
+  parallel_in_order<Bytes>(
+      usual_threads(), (rows + stretch - 1) / stretch,
+      [&](std::size_t i, const std::atomic<bool>&) {
+        PrintedText text;
+        print(i * stretch, std::min(stretch, rows - i * stretch), text);
+        return packed_ ? gzip_member(text.text()) : Bytes(text.text());
       },
       [&](std::size_t, const Bytes& bytes) { put(bytes.text()); });
 }

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "isochron/io/file.h"
+#include "isochron/io/printed_text.h"
 #include "isochron/io/text.h"
 
 struct gzFile_s;  // zlib's
@@ -131,10 +132,13 @@ class ByteReader {
   /// The next word between white space; empty at the end of the file.
   std::string_view token();
   /// The same; throws, saying that `what` is missing, at the end of the file.
-  std::string_view require_token(std::string_view what);
+  std::string_view require_token(std::string_view what) { return required(token(), what); }
   /// The next word as a number. Throws, naming `what`.
-  double real(std::string_view what);
-  std::int64_t integer(std::string_view what);
+  double real(std::string_view what) { return real_of(token(), what); }
+  std::int64_t integer(std::string_view what) { return integer_of(token(), what); }
+  /// A word as a number; an empty one stands for the end of the file. Throws, naming `what`.
+  [[nodiscard]] double real_of(std::string_view word, std::string_view what) const;
+  [[nodiscard]] std::int64_t integer_of(std::string_view word, std::string_view what) const;
   /// The next word as a count that the rest of the file can hold, each item taking at least `min_bytes` bytes.
   std::size_t count(std::string_view what, std::size_t min_bytes);
   /// Throws unless the rest of the file can hold `items` of `min_bytes` each, so that a damaged count allocates
@@ -159,6 +163,7 @@ class ByteReader {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
+  std::string_view required(std::string_view word, std::string_view what) const;
   bool fill();  ///< Reads more behind what is there; false at the end of the file.
   std::size_t read_more(char* to, std::size_t bytes);
   /// The next bytes are taken without the buffer: their place in the file.
@@ -194,6 +199,9 @@ class ByteWriter {
   /// Writes `items` of so many bytes, which `make(first, count, to)` fills in; several threads call it at once.
   using MakeItems = std::function<void(std::size_t first, std::size_t count, char* to)>;
   void write_items(std::size_t items, std::size_t item_bytes, const MakeItems& make);
+  /// Writes the text of `rows` rows, which `print(first, count, text)` makes; several threads call it at once.
+  using PrintRows = std::function<void(std::size_t first, std::size_t count, PrintedText& text)>;
+  void print_rows(std::size_t rows, const PrintRows& print);
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     print_args(format, fmt::make_format_args(args...));

@@ -1,6 +1,7 @@
 // Text in memory: words and numbers of it, and where something was wrong.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -109,6 +110,13 @@ auto with_file(const std::filesystem::path& path, Work&& work) {
   }
 }
 
+/// Rows of a text that one thread reads: their number, and that of the rows before them.
+struct TextRows {
+  std::string_view text;
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
 /// A cursor over a text. Words are separated by blanks. Every failure throws InputError "line N: problem; what to do"
 /// about the file. The `what` arguments name the thing expected, for the message. The text must outlive the scanner.
 class TextScanner {
@@ -195,6 +203,23 @@ class TextScanner {
   /// From now on messages give the byte and not the line.
   void report_bytes() { report_bytes_ = true; }
 
+  /// Whether a block has as many rows as are asked for, or perhaps fewer.
+  enum class Announced { yes, no };
+  /// The next rows, each a line of its own, in chunks for several threads (text_rows.h). None where lines are not rows,
+  /// where there are fewer than announced, or where one thread is enough.
+  [[nodiscard]] std::vector<TextRows> cut_rows(std::size_t rows, Announced announced = Announced::yes) const;
+  /// The same for rows of so many raw bytes.
+  [[nodiscard]] std::vector<TextRows> cut_blocks(std::size_t rows, std::size_t row_bytes) const;
+  /// A cursor over a part of the text, for another thread; it has the same lines.
+  [[nodiscard]] TextScanner part(std::string_view text) const;
+  /// Goes to the end of such a part, which another cursor has read.
+  void go_behind(const TextScanner& part);
+  /// So many rows, or fewer where what is left cannot hold them, each taking at least `bytes_each` bytes: places for
+  /// rows that can be there.
+  [[nodiscard]] std::size_t possible_rows(std::size_t rows, std::size_t bytes_each) const {
+    return std::min(rows, remaining() / bytes_each + 1);
+  }
+
   [[nodiscard]] std::size_t remaining() const { return static_cast<std::size_t>(end_ - pos_); }
   /// Throws InputError at the last word read; `problem` is "problem (why); what to do".
   template <class... Args>
@@ -218,6 +243,9 @@ class TextScanner {
     }
   }
   void skip_to_newline();
+  /// The lines of a text that are neither blank nor comments; and the text of so many of them.
+  [[nodiscard]] std::size_t rows_in(std::string_view text) const;
+  [[nodiscard]] std::string_view first_rows(std::string_view text, std::size_t rows) const;
   void start_word(std::string_view what) {
     skip_blanks();
     if (pos_ == end_) truncated(what);

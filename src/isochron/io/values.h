@@ -10,6 +10,7 @@
 #include "isochron/dataset.h"
 #include "isochron/io.h"
 #include "isochron/io/bytes.h"
+#include "isochron/io/words.h"
 
 namespace isochron {
 
@@ -99,30 +100,24 @@ T value_at(const char* bytes, Encoding encoding) {
   return native(value, encoding);
 }
 
+/// A word of a text file as a value; an empty one stands for the end of the file.
+template <class T>
+T value_of_word(const ByteReader& reader, std::string_view word) {
+  const auto fitting = [&](auto value) {
+    if (const auto result = converted<T>(value)) return *result;
+    reader.fail("{} is out of the range of its type", value);
+  };
+  if constexpr (std::is_floating_point_v<T>) return fitting(reader.real_of(word, "a number"));
+  else return fitting(reader.integer_of(word, "a whole number"));
+}
+
 /// One value in the file's encoding.
 template <class T>
 T read_value(ByteReader& reader, Encoding encoding) {
-  if (encoding == Encoding::text) {
-    const auto fitting = [&](auto value) {
-      if (const auto result = converted<T>(value)) return *result;
-      reader.fail("{} is out of the range of its type", value);
-    };
-    if constexpr (std::is_floating_point_v<T>) return fitting(reader.real("a number"));
-    else return fitting(reader.integer("a whole number"));
-  }
+  if (encoding == Encoding::text) return value_of_word<T>(reader, reader.token());
   T value;
   reader.read(&value, sizeof(T));
   return native(value, encoding);
-}
-
-/// One value of a file's type, converted. One that does not fit is refused.
-template <class To>
-To read_as(ByteReader& reader, ScalarType type, Encoding encoding) {
-  return with_type(type, [&]<class T>() {
-    const T value = read_value<T>(reader, encoding);
-    if (const auto result = converted<To>(value)) return *result;
-    reader.fail("{} where a whole number should be", value);
-  });
 }
 
 /// The bytes that a value takes at least.
@@ -130,20 +125,20 @@ inline std::size_t min_bytes(ScalarType type, Encoding encoding) {
   return encoding == Encoding::text ? 2 : size_of(type);
 }
 
-/// Calls `take(i, values)` for each of `count` tuples of N values of type T. Where they are not text, several threads
-/// do so at once.
+/// Calls `take(i, values)` for each of `count` tuples of N values of type T. Several threads do so at once.
 template <class T, std::size_t N = 1, class Take>
 void for_each_tuple(ByteReader& reader, Encoding encoding, std::size_t count, Take&& take) {
-  std::array<T, N> tuple;
   if (encoding == Encoding::text) {
     reader.require_room(count, 2 * N);
-    for (std::size_t i = 0; i < count; ++i) {
-      for (T& value : tuple) value = read_value<T>(reader, encoding);
-      take(i, tuple);
-    }
-    return;
+    return read_words(reader, count * N, N, [&](std::size_t first, std::size_t words, std::string_view text) {
+      std::array<T, N> own;
+      for (std::size_t i = first / N; i < (first + words) / N; ++i) {
+        for (T& value : own) value = value_of_word<T>(reader, next_text_word(text));
+        take(i, own);
+      }
+    });
   }
-  reader.read_items(count, sizeof(tuple), [&](std::size_t first, std::size_t some, const char* bytes) {
+  reader.read_items(count, N * sizeof(T), [&](std::size_t first, std::size_t some, const char* bytes) {
     std::array<T, N> own;
     for (std::size_t i = 0; i < some; ++i, bytes += sizeof(own)) {
       for (std::size_t k = 0; k < N; ++k) own[k] = value_at<T>(bytes + k * sizeof(T), encoding);

@@ -9,7 +9,7 @@ namespace {
 
 struct CarpElement {
   std::string_view code;
-  int vtk_kind;  // 0: one that is left out
+  int kind;  // VTK's; below 0: one that is left out
   /// Which of VTK's corners each one is. CARP goes round the far side of prisms and hexahedra the other way.
   std::vector<std::size_t> corners;
   std::string_view name;
@@ -22,14 +22,20 @@ const CarpElement element_types[] = {{"Tt", kind_tetra, {0, 1, 2, 3}, ""},
                                      {"Py", kind_pyramid, {0, 1, 2, 3, 4}, ""},
                                      {"Pr", kind_wedge, {0, 1, 2, 3, 5, 4}, ""},
                                      {"Hx", kind_hexahedron, {0, 1, 2, 3, 4, 7, 6, 5}, ""},
-                                     {"Cx", 0, {0, 1}, "connection"},
-                                     {"Oc", 0, {0, 1, 2, 3, 4, 5}, "octahedron"}};
+                                     {"Cx", -1, {0, 1}, "connection"},
+                                     {"Oc", -2, {0, 1, 2, 3, 4, 5}, "octahedron"}};
 
 const CarpElement& element_type(TextScanner& in) {
   const std::string_view code = in.word("an element type");
   for (const CarpElement& type : element_types)
     if (type.code == code) return type;
   in.fail("{} is not an element type (known are Tt, Tr, Ln, Cx, Qd, Py, Pr, Oc, Hx); repair the file", in_quotes(code));
+}
+
+std::string_view name_left_out(int kind) {
+  return std::find_if(std::begin(element_types), std::end(element_types),
+                      [&](const CarpElement& type) { return type.kind == kind; })
+      ->name;
 }
 
 void read_pts(const std::filesystem::path& path, Dataset& result) {
@@ -44,17 +50,23 @@ void read_elements(const std::filesystem::path& path, std::size_t points, CellSo
   const FileBytes bytes(path);
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   std::vector<std::int32_t> regions(in.count("the number of elements", 7));
-  std::array<VertexId, 8> nodes;
-  for (std::int32_t& region : regions) {
-    const CarpElement& type = element_type(in);
-    // Most files hold one kind of element; what is reserved in vain is never touched.
-    if (&region == regions.data()) sorter.reserve(type.vtk_kind, regions.size());
-    for (const std::size_t corner : type.corners) nodes[corner] = in.vertex(0, points);
-    region = in.more_on_line() ? in.whole_number<std::int32_t>("a region tag") : 0;
-    in.skip_rest();
-    if (type.vtk_kind == 0) sorter.leave_out(type.name);
-    else sorter.add(type.vtk_kind, std::span(nodes).first(type.corners.size()));
-  }
+  struct Part {
+    CellList cells;
+  };
+  const auto parts = read_rows<Part>(in, regions.size(), 0, [&](TextScanner& row, std::size_t i, Part& part) {
+    const CarpElement& type = element_type(row);
+    std::array<VertexId, 8> nodes;
+    for (const std::size_t corner : type.corners) nodes[corner] = row.vertex(0, points);
+    regions[i] = row.more_on_line() ? row.whole_number<std::int32_t>("a region tag") : 0;
+    row.skip_rest();
+    part.cells.add(type.kind, std::span(nodes).first(type.corners.size()));
+  });
+  if (!sorter.add_all(lists_of(parts)))
+    for (const Part& part : parts)
+      part.cells.for_each([&](int kind, std::span<const VertexId> corners) {
+        if (kind < 0) sorter.leave_out(name_left_out(kind));
+        else sorter.add(kind, corners);
+      });
   in.require_end("elements", regions.size());
   sorter.add_array({"region", 1, std::move(regions)});
 }
@@ -89,14 +101,17 @@ void read_fibers(const std::filesystem::path& path, CellSorter& sorter) {
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   const std::size_t elements = sorter.cell_count(), values = read_fiber_header(in, elements);
   std::array<std::vector<double>, direction_names.size()> directions;
-  for (std::size_t d = 0; d < values / 3; ++d) directions[d].reserve(3 * elements);
-  for (std::size_t i = 0; i < elements; ++i) {
-    if (in.at_end())
-      in.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the file of the same mesh", i,
-              elements);
-    for (std::size_t k = 0; k < values; ++k) directions[k / 3].push_back(in.coordinate("a fibre component"));
-    if (in.more_on_line()) in.fail("too many numbers in the line (rows differ in length); repair the file");
+  for (std::size_t d = 0; d < values / 3; ++d) {
+    make_room(directions[d], 3 * in.possible_rows(elements, 2 * values));
+    directions[d].resize(3 * in.possible_rows(elements, 2 * values));
   }
+  read_rows(in, elements, 0, [&](TextScanner& row, std::size_t i) {
+    if (row.at_end())
+      row.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the file of the same mesh", i,
+               elements);
+    for (std::size_t k = 0; k < values; ++k) directions[k / 3][3 * i + k % 3] = row.coordinate("a fibre component");
+    if (row.more_on_line()) row.fail("too many numbers in the line (rows differ in length); repair the file");
+  });
   if (!in.at_end()) {
     in.peek();
     in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", elements);
@@ -139,17 +154,18 @@ void write_elements(const OutputFile& file, const Dataset& dataset) {
   out.print("{}\n", cells);
   for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
     const DataArray* labels = find_labels(arrays_of(dataset, cell_kinds[k]), "region");
-    for_each_written(dataset, cell_kinds[k], [&](std::size_t tuple, std::span<const VertexId> corners) {
-      out.print("{}", element_types[k].code);
-      for (const VertexId v : corners) out.print(" {}", v.value);
-      out.print(" {}\n", label_at(labels, tuple));
-    });
+    print_cells(out, dataset, cell_kinds[k],
+                [&](PrintedText& text, std::size_t, std::size_t tuple, std::span<const VertexId> corners) {
+                  text << element_types[k].code;
+                  for (const VertexId v : corners) text << ' ' << v.value;
+                  text << ' ' << label_at(labels, tuple) << '\n';
+                });
   }
   out.finish();
 }
 
-void print_direction(ByteWriter& out, const DataArray* array, std::size_t tuple, const char* otherwise) {
-  if (array == nullptr) out.print("{}", otherwise);
+void print_direction(PrintedText& out, const DataArray* array, std::size_t tuple, const char* otherwise) {
+  if (array == nullptr) out << otherwise;
   else print_tuple(out, *array, tuple);
 }
 
@@ -164,11 +180,11 @@ void write_fibers(const OutputFile& file, const Dataset& dataset) {
   for (const CellKind kind : cell_kinds) {
     const DataArray* fiber = find_directions(arrays_of(dataset, kind), "fiber");
     const DataArray* sheet = find_directions(arrays_of(dataset, kind), "sheet");
-    for_each_written(dataset, kind, [&](std::size_t tuple, std::span<const VertexId>) {
-      print_direction(out, fiber, tuple, "1 0 0");
-      if (sheets) out.print(" ");
-      if (sheets) print_direction(out, sheet, tuple, "0 1 0");
-      out.print("\n");
+    print_cells(out, dataset, kind, [&](PrintedText& text, std::size_t, std::size_t tuple, std::span<const VertexId>) {
+      print_direction(text, fiber, tuple, "1 0 0");
+      if (sheets) text << ' ';
+      if (sheets) print_direction(text, sheet, tuple, "0 1 0");
+      text << '\n';
     });
   }
   out.finish();

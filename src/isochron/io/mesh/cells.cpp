@@ -112,14 +112,35 @@ std::size_t cells_written(const Dataset& dataset, CellKind kind) {
 }
 
 void print_points(ByteWriter& out, std::string_view front, const std::vector<Vec3d>& points) {
-  for (const Vec3d& p : points) out.print("{}{} {} {}\n", front, p.x, p.y, p.z);
+  out.print_rows(points.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+    for (const Vec3d& p : std::span(points).subspan(first, count))
+      text << front << p.x << ' ' << p.y << ' ' << p.z << '\n';
+  });
 }
 
 void read_coordinates(TextScanner& in, std::vector<Vec3d>& points) {
-  for (Vec3d& p : points) {
-    for (int k = 0; k < 3; ++k) p[k] = in.coordinate();
-    in.skip_rest();
-  }
+  read_rows(in, points.size(), 0, [&](TextScanner& row, std::size_t i) {
+    for (int k = 0; k < 3; ++k) points[i][k] = row.coordinate();
+    row.skip_rest();
+  });
+}
+
+void print_cells(ByteWriter& out, const Dataset& dataset, CellKind kind, const PrintCell& print) {
+  for_each_block(dataset, [&](CellKind block, const auto& cells, const DataArrays&) {
+    if (block != kind) return;
+    std::vector<std::size_t> rows;  // before each line; other cells are one row each
+    if (kind == CellKind::line)
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        rows.push_back(i == 0 ? 0 : rows[i - 1] + std::max<std::size_t>(cells[i - 1].size(), 1) - 1);
+    out.print_rows(cells.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+      for (std::size_t i = first; i < first + count; ++i) {
+        const std::span<const VertexId> corners(cells[i]);
+        if (rows.empty()) print(text, i, i, corners);
+        else
+          for (std::size_t k = 1; k < corners.size(); ++k) print(text, rows[i] + k - 1, i, corners.subspan(k - 1, 2));
+      }
+    });
+  });
 }
 
 const DataArray* find_labels(const DataArrays& arrays, std::string_view preferred) {
@@ -164,14 +185,15 @@ void count_cut(std::vector<CutCells>& cut, std::string_view kind, std::size_t ce
   it->pieces += pieces;
 }
 
-void print_tuple(ByteWriter& out, const DataArray& array, std::size_t tuple) {
+void print_tuple(PrintedText& out, const DataArray& array, std::size_t tuple) {
   const auto width = static_cast<std::size_t>(array.components);
-  std::visit(
-      [&](const auto& values) {
-        const auto first = values.data() + tuple * width;
-        out.print("{}", fmt::join(first, first + width, " "));
-      },
-      array.values);
+  std::visit([&](const auto& values) { out << std::span(values).subspan(tuple * width, width); }, array.values);
+}
+
+void CellList::mix() {
+  mixed_ = true;
+  kinds_.assign(count_, static_cast<std::int16_t>(kind_));
+  for (std::size_t i = 0; i < count_; ++i) ends_.push_back((i + 1) * each_);
 }
 
 void CellSorter::Origins::push(std::size_t cell, std::size_t in_a_row) {
@@ -191,6 +213,31 @@ void CellAdder::reserve(int kind, std::size_t cells) {
   if (simplex == CellKind::tet) grow(dataset_.tets.cells);
   if (simplex == CellKind::triangle) grow(dataset_.triangles.cells);
   if (simplex == CellKind::line) grow(dataset_.lines);
+}
+
+AddedCells CellAdder::add_all(std::span<const CellList* const> lists) {
+  const auto all_are = [&](int kind, std::size_t corners) {
+    return std::all_of(lists.begin(), lists.end(), [&](const CellList* list) { return list->all_are(kind, corners); });
+  };
+  const auto append = [&](auto& cells) {
+    using Cell = typename std::decay_t<decltype(cells)>::value_type;
+    std::vector<std::size_t> begin;
+    std::size_t end = cells.size();
+    for (const CellList* list : lists) begin.push_back(std::exchange(end, end + list->count()));
+    const std::size_t added = end - cells.size();
+    make_room(cells, end);
+    cells.resize(end);
+    parallel_tasks(usual_threads(), lists.size(), [&](std::size_t i) {
+      const auto from = std::as_bytes(lists[i]->corners());
+      if (!from.empty()) std::memcpy(static_cast<void*>(&cells[begin[i]]), from.data(), from.size());
+    });
+    static_assert(sizeof(Cell) % sizeof(VertexId) == 0 && std::is_trivially_copyable_v<Cell>);
+    return static_cast<std::uint32_t>(added);
+  };
+  if (all_are(kind_tetra, 4)) return {CellKind::tet, append(dataset_.tets.cells)};
+  if (all_are(kind_triangle, 3) || all_are(kind_polygon, 3))
+    return {CellKind::triangle, append(dataset_.triangles.cells)};
+  return {};
 }
 
 AddedCells CellAdder::leave_out(const std::string& kind) {
@@ -257,6 +304,28 @@ void CellSorter::fail_id(long long id) const {
   const std::size_t points = dataset_.points.size();
   damaged_file(path_, "cell {} refers to point {} but {}", count_, id,
                points == 0 ? "there are no points" : fmt::format("the points are 0 to {}", points - 1));
+}
+
+bool CellSorter::add_all(std::span<const CellList* const> lists) {
+  const bool valid = parallel_find(usual_threads(), lists.size(), [&](std::size_t i) {
+                       const auto corners = lists[i]->corners();
+                       return std::any_of(corners.begin(), corners.end(),
+                                          [&](VertexId v) { return v.index() >= dataset_.points.size(); });
+                     }) == lists.size();
+  const AddedCells added = valid ? adder_.add_all(lists) : AddedCells{};
+  if (added.count == 0) return false;
+  origins_[static_cast<std::size_t>(added.kind)].push(count_, added.count);
+  count_ += added.count;
+  return true;
+}
+
+void CellSorter::add_each(const CellList& list) {
+  std::vector<std::uint32_t> ids;
+  list.for_each([&](int kind, std::span<const VertexId> corners) {
+    ids.clear();
+    for (const VertexId v : corners) ids.push_back(v.value);
+    add(kind, std::span<const std::uint32_t>(ids));
+  });
 }
 
 void CellSorter::leave_out(std::string_view kind) {

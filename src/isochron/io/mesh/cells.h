@@ -5,6 +5,7 @@
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel.h"
+#include "isochron/io/text_rows.h"
 #include "isochron/io/values.h"
 #include "isochron/mesh/cut_cells.h"
 
@@ -72,14 +73,19 @@ void for_each_written(const Dataset& dataset, CellKind kind, Body&& body) {
   });
 }
 
-/// Appends x, y and z of every point, a line each, behind the text in front.
+/// Writes a row for each of these cells, which `print(text, row, tuple, corners)` makes; rows count from 0. Several
+/// threads call it at once.
+using PrintCell = std::function<void(PrintedText&, std::size_t, std::size_t, std::span<const VertexId>)>;
+void print_cells(ByteWriter& out, const Dataset& dataset, CellKind kind, const PrintCell& print);
+
+/// Writes x, y and z of every point, a line each, behind the text in front.
 void print_points(ByteWriter& out, std::string_view front, const std::vector<Vec3d>& points);
 
 /// Fills the points of a text file that has three coordinates in each line; more words in the line are passed over.
 void read_coordinates(TextScanner& in, std::vector<Vec3d>& points);
 
 /// Appends one tuple, its values separated by blanks, so that reading them gives the same values again.
-void print_tuple(ByteWriter& out, const DataArray& array, std::size_t tuple);
+void print_tuple(PrintedText& out, const DataArray& array, std::size_t tuple);
 
 /// VTK's numbers of the cell kinds that are distinguished here.
 enum VtkCell : int {
@@ -105,6 +111,54 @@ constexpr std::uint8_t vtk_kind(CellKind kind, std::size_t corners) {
   return kind == CellKind::tet ? kind_tetra : kind_triangle;
 }
 
+/// Cells of a stretch of a file: their kinds (VTK's, or others that a reader tells apart) and corners.
+class CellList {
+ public:
+  void add(int kind, std::span<const VertexId> corners) {
+    if (count_ == 0) kind_ = kind, each_ = corners.size();
+    if (!mixed_ && (kind != kind_ || corners.size() != each_)) mix();
+    corners_.insert(corners_.end(), corners.begin(), corners.end());
+    ++count_;
+    if (!mixed_) return;
+    kinds_.push_back(static_cast<std::int16_t>(kind));
+    ends_.push_back(corners_.size());
+  }
+  [[nodiscard]] std::size_t count() const { return count_; }
+  /// Whether all cells are of this kind and have as many corners.
+  [[nodiscard]] bool all_are(int kind, std::size_t corners) const {
+    return count_ == 0 || (!mixed_ && kind_ == kind && each_ == corners);
+  }
+  [[nodiscard]] std::span<const VertexId> corners() const { return corners_; }
+  /// Calls `body(kind, corners)` for each.
+  template <class Body>
+  void for_each(Body&& body) const {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      const std::size_t end = mixed_ ? ends_[i] : begin + each_;
+      body(mixed_ ? int{kinds_[i]} : kind_, std::span(corners_).subspan(begin, end - begin));
+      begin = end;
+    }
+  }
+
+ private:
+  void mix();  ///< from now on each cell has its own kind and number of corners
+
+  std::vector<VertexId> corners_;
+  std::vector<std::int16_t> kinds_;
+  std::vector<std::size_t> ends_;
+  std::size_t count_ = 0, each_ = 0;
+  int kind_ = 0;
+  bool mixed_ = false;
+};
+
+/// The lists that parts of rows (`read_rows`) have in `cells`.
+template <class Part>
+std::vector<const CellList*> lists_of(const std::vector<Part>& parts) {
+  std::vector<const CellList*> lists;
+  for (const Part& part : parts) lists.push_back(&part.cells);
+  return lists;
+}
+
 /// What a cell of a file became; nothing when it was left out.
 struct AddedCells {
   CellKind kind = CellKind::other;
@@ -123,6 +177,8 @@ class CellAdder {
   void reserve(int kind, std::size_t cells);
   /// The next cell: its VTK kind, and its corners in VTK's order.
   AddedCells add(int kind, std::span<const VertexId> corners);
+  /// The next cells where all lists have only triangles or only tetrahedra; else none is added. Several threads copy.
+  AddedCells add_all(std::span<const CellList* const> lists);
 
  private:
   AddedCells cut_polygon(std::span<const VertexId> corners);
@@ -158,6 +214,10 @@ class CellSorter {
   }
   /// The next cell, whose corners are known to be points.
   void add(int kind, std::span<const VertexId> corners);
+  /// Like `CellAdder::add_all`; false where none is added, as where an id is not one of a point.
+  bool add_all(std::span<const CellList* const> lists);
+  /// The next cells, whose ids may be none of a point.
+  void add_each(const CellList& list);
   /// The next cell is of a kind that is not used.
   void leave_out(std::string_view kind);
   /// The next cells, whose ids follow one another up to their ends; `kind_of(i)` is the kind of the i-th of them.

@@ -38,6 +38,8 @@ Dataset read_gifti(const std::filesystem::path& path);
 
 /// Gmsh .msh: reads 2.x and 4.1, text and binary; writes 2.2 text. Tags are the arrays "gmsh:physical" and
 /// "gmsh:geometrical".
+inline constexpr const char* gmsh_physical = "gmsh:physical";
+inline constexpr const char* gmsh_geometrical = "gmsh:geometrical";
 Dataset read_gmsh(const std::filesystem::path& path);
 void write_gmsh(std::span<const OutputFile> files, const Dataset& dataset);
 /// Like `carp_array_name`.

@@ -1,5 +1,7 @@
+#include <atomic>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include "isochron/io/mesh/formats.h"
 #include "isochron/mesh/tuples.h"
@@ -54,18 +56,6 @@ class TagMap {
   bool duplicates_ = false;
 };
 
-using enum CellKind;
-constexpr const char* physical_name = "gmsh:physical";
-constexpr const char* geometrical_name = "gmsh:geometrical";
-
-/// Names stand between quotes, and there is no way to write one.
-std::string name_in_quotes(const DataArray& array) {
-  std::string name = array.name;
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return c < ' ' || c == '"'; }, '_');
-  return name;
-}
-
 struct GmshElement {
   int vtk_kind = 0;
   std::size_t corners = 0;  // they come first; what follows them curves the element
@@ -111,6 +101,13 @@ class GmshReader {
     std::int32_t physical = 0;
     std::int32_t geometrical = 0;
   };
+  /// A stretch of elements, with their tags where each has its own.
+  struct Elements {
+    CellList cells;
+    std::vector<Entity> labels;
+    std::vector<std::uint64_t> tags;  // where they are kept
+    bool high_order = false;
+  };
   struct Cells {
     std::vector<std::int32_t> physical;
     std::vector<std::int32_t> geometrical;
@@ -124,13 +121,17 @@ class GmshReader {
   };
 
   template <class T>
-  T value(std::string_view what) {
+  T value(TextScanner& in, std::string_view what) const {
     if (binary_) {
-      const T stored = in_.raw<T>(what);
+      const T stored = in.raw<T>(what);
       return swap_ ? byte_swapped(stored) : stored;
     }
-    if constexpr (std::is_floating_point_v<T>) return in_.real(what);
-    else return in_.integer<T>(what);
+    if constexpr (std::is_floating_point_v<T>) return in.real(what);
+    else return in.integer<T>(what);
+  }
+  template <class T>
+  T value(std::string_view what) {
+    return value<T>(in_, what);
   }
   std::int32_t integer(std::string_view what) { return value<std::int32_t>(what); }
   std::uint64_t size(std::string_view what) { return value<std::uint64_t>(what); }
@@ -140,11 +141,16 @@ class GmshReader {
     in_.check_count(what, number, binary_ ? binary_bytes : text_bytes);
     return static_cast<std::size_t>(number);
   }
-  double coordinate() {
-    const auto x = value<double>("a coordinate");
-    if (!std::isfinite(x)) in_.fail("a coordinate is {} (it must be finite); export the file again", x);
-    return x;
+  Vec3d point(TextScanner& in) const {
+    Vec3d p;
+    for (int k = 0; k < 3; ++k) {
+      p[k] = value<double>(in, "a coordinate");
+      if (!std::isfinite(p[k])) in.fail("a coordinate is {} (it must be finite); export the file again", p[k]);
+    }
+    return p;
   }
+  /// The bytes of a row of a binary file; 0 in text, where it is a line.
+  [[nodiscard]] std::size_t row_bytes(std::size_t bytes) const { return binary_ ? bytes : 0; }
 
   void read_format() {
     if (in_.peek() != "$MeshFormat")
@@ -241,10 +247,10 @@ class GmshReader {
     const std::size_t nodes = text_count("the number of nodes", 8, 28);
     std::vector<std::uint64_t> tags(nodes);
     result_.points.resize(nodes);
-    for (std::size_t i = 0; i < nodes; ++i) {
-      tags[i] = positive(integer("a node's number"));
-      for (int k = 0; k < 3; ++k) result_.points[i][k] = coordinate();
-    }
+    read_rows(in_, nodes, row_bytes(28), [&](TextScanner& in, std::size_t i) {
+      tags[i] = positive(in, "a node's number");
+      result_.points[i] = point(in);
+    });
     finish_nodes(tags);
   }
 
@@ -261,12 +267,16 @@ class GmshReader {
       integer("a block's entity");
       const int parameters = integer("whether the block has parameters") != 0 ? dimension : 0;
       const std::size_t rows = count("the number of nodes in a block", 8, 32);
-      for (std::size_t i = 0; i < rows; ++i) tags.push_back(size("a node's number"));
-      for (std::size_t i = 0; i < rows; ++i) {
-        Vec3d& p = result_.points.emplace_back();
-        for (int k = 0; k < 3; ++k) p[k] = coordinate();
-        for (int k = 0; k < parameters && k < 3; ++k) value<double>("a parameter");
-      }
+      const std::size_t before = tags.size(), values = 3 + static_cast<std::size_t>(std::clamp(parameters, 0, 3));
+      tags.resize(before + rows);
+      read_rows(in_, rows, row_bytes(8), [&](TextScanner& in, std::size_t i) {
+        tags[before + i] = value<std::uint64_t>(in, "a node's number");
+      });
+      result_.points.resize(before + rows);
+      read_rows(in_, rows, row_bytes(8 * values), [&](TextScanner& in, std::size_t i) {
+        result_.points[before + i] = point(in);
+        for (std::size_t k = 3; k < values; ++k) value<double>(in, "a parameter");
+      });
     }
     if (result_.points.size() != nodes)
       in_.fail("the blocks do not add up to the number of nodes; export the file again");
@@ -283,11 +293,11 @@ class GmshReader {
 
   // ---- elements
 
-  GmshElement element_type(int number) {
+  static GmshElement element_type(const TextScanner& in, int number) {
     for (const ElementFamily& family : element_families)
       for (const auto& [known, nodes] : family.members)
         if (known == number && nodes > 0) return {family.vtk_kind, family.corners, nodes};
-    in_.fail("element type {} is not known (its length is unknown); export linear elements", number);
+    in.fail("element type {} is not known (its length is unknown); export linear elements", number);
   }
 
   void read_elements() {
@@ -298,25 +308,54 @@ class GmshReader {
 
   void read_elements_2() {
     const std::size_t elements = text_count("the number of elements", 6, 8);
+    if (!binary_) {
+      add_elements(read_rows<Elements>(in_, elements, 0,
+                                       [&](TextScanner& in, std::size_t, Elements& part) {
+                                         const auto tag = value<std::int32_t>(in, "an element's number");
+                                         const GmshElement type =
+                                             element_type(in, value<std::int32_t>(in, "an element type"));
+                                         read_labelled(in, type, label_count(in), tag, part);
+                                       }),
+                   {});
+      return;
+    }
     for (std::size_t done = 0; done < elements;) {
-      std::int32_t tag = binary_ ? 0 : integer("an element's number");
-      const GmshElement type = element_type(integer("an element type"));
-      const std::int32_t rows = binary_ ? integer("the number of elements in a block") : 1;
-      const std::int32_t labels = integer("the number of tags");
-      if (rows < 1 || labels < 0) in_.fail("a count is negative (the file is damaged); export it again");
+      const GmshElement type = element_type(in_, integer("an element type"));
+      const std::int32_t rows = integer("the number of elements in a block"), labels = label_count(in_);
+      if (rows < 1) fail_negative(in_);
       done += static_cast<std::size_t>(rows);
-      for (std::int32_t i = 0; i < rows; ++i) {
-        if (binary_) tag = integer("an element's number");
-        Entity entity;
-        for (std::int32_t k = 0; k < labels; ++k) {
-          const std::int32_t label = integer("a tag");
-          if (k == 0) entity.physical = label;
-          if (k == 1) entity.geometrical = label;
-        }
-        read_element<std::int32_t>(type, entity, positive(tag));
-      }
+      const std::size_t bytes = 4 * (1 + static_cast<std::size_t>(labels) + static_cast<std::size_t>(type.nodes));
+      add_elements(read_rows<Elements>(in_, static_cast<std::size_t>(rows), bytes,
+                                       [&](TextScanner& in, std::size_t, Elements& part) {
+                                         const auto tag = value<std::int32_t>(in, "an element's number");
+                                         read_labelled(in, type, labels, tag, part);
+                                       }),
+                   {});
       if (done > elements) in_.fail("the blocks do not add up to the number of elements; export the file again");
     }
+  }
+
+  [[noreturn]] static void fail_negative(const TextScanner& in) {
+    in.fail("a count is negative (the file is damaged); export it again");
+  }
+  std::int32_t label_count(TextScanner& in) const {
+    const auto labels = value<std::int32_t>(in, "the number of tags");
+    if (labels < 0) fail_negative(in);
+    return labels;
+  }
+
+  /// The rest of an element of version 2.
+  void read_labelled(TextScanner& in, const GmshElement& type, std::int32_t labels, std::int32_t tag,
+                     Elements& part) const {
+    Entity entity;
+    for (std::int32_t k = 0; k < labels; ++k) {
+      const auto label = value<std::int32_t>(in, "a tag");
+      if (k == 0) entity.physical = label;
+      if (k == 1) entity.geometrical = label;
+    }
+    require_positive(in, tag);
+    part.labels.push_back(entity);
+    read_element<std::int32_t>(in, type, static_cast<std::uint64_t>(tag), part);
   }
 
   void read_elements_4() {
@@ -328,30 +367,51 @@ class GmshReader {
     for (std::size_t b = 0; b < blocks; ++b) {
       const int dimension = integer("a block's dimension");
       const Entity owner = entity(dimension, integer("a block's entity"));
-      const GmshElement type = element_type(integer("an element type"));
+      const GmshElement type = element_type(in_, integer("an element type"));
       const std::size_t rows = count("the number of elements in a block", 4, 16);
-      adder_.reserve(type.vtk_kind, rows);
-      for (std::size_t i = 0; i < rows; ++i) {
-        const std::uint64_t tag = size("an element's number");
-        read_element<std::uint64_t>(type, owner, tag);
-      }
+      add_elements(read_rows<Elements>(in_, rows, row_bytes(8 * (1 + static_cast<std::size_t>(type.nodes))),
+                                       [&](TextScanner& in, std::size_t, Elements& part) {
+                                         const auto tag = value<std::uint64_t>(in, "an element's number");
+                                         read_element<std::uint64_t>(in, type, tag, part);
+                                       }),
+                   owner);
       done += rows;
     }
     if (done != elements) in_.fail("the blocks do not add up to the number of elements; export the file again");
   }
 
   template <class Stored>
-  void read_element(const GmshElement& type, Entity labels, std::uint64_t tag) {
-    auto& nodes = scratch_;
+  void read_element(TextScanner& in, const GmshElement& type, std::uint64_t tag, Elements& part) const {
+    std::array<VertexId, max_nodes> nodes;
     for (int k = 0; k < type.nodes; ++k) {
-      const auto number = static_cast<std::uint64_t>(value<Stored>("an element's node"));
+      const auto number = static_cast<std::uint64_t>(value<Stored>(in, "an element's node"));
       const auto found = node_of_tag_.find(number);
-      if (!found) in_.fail("node {} is used but not in the file (id out of range); export the file again", number);
+      if (!found) in.fail("node {} is used but not in the file (id out of range); export the file again", number);
       nodes[static_cast<std::size_t>(k)] = VertexId(*found);
     }
-    const AddedCells added = adder_.add(type.vtk_kind, std::span(nodes).first(type.corners));
-    if (added.count == 0) return;
-    if (static_cast<std::size_t>(type.nodes) > type.corners) high_order_ = true;
+    part.cells.add(type.vtk_kind, std::span(nodes).first(type.corners));
+    if (static_cast<std::size_t>(type.nodes) > type.corners) part.high_order = true;
+    if (keep_element_tags_) part.tags.push_back(tag);
+  }
+
+  /// `owner` has the tags of elements that have none of their own.
+  void add_elements(const std::vector<Elements>& parts, Entity owner) {
+    const AddedCells all = adder_.add_all(lists_of(parts));
+    for (const Elements& part : parts) {
+      high_order_ = high_order_ || part.high_order;
+      std::size_t i = 0;
+      const auto add_tags = [&](const AddedCells& added) {
+        const Entity labels = part.labels.empty() ? owner : part.labels[i];
+        if (added.count > 0) add_cell_tags(added, labels, part.tags.empty() ? 0 : part.tags[i]);
+        ++i;
+      };
+      if (all.count > 0)
+        while (i < part.cells.count()) add_tags({all.kind, 1});
+      else part.cells.for_each([&](int kind, std::span<const VertexId> v) { add_tags(adder_.add(kind, v)); });
+    }
+  }
+
+  void add_cell_tags(const AddedCells& added, Entity labels, std::uint64_t tag) {
     Cells& cells = cells_[static_cast<std::size_t>(added.kind)];
     cells.physical.insert(cells.physical.end(), added.count, labels.physical);
     cells.geometrical.insert(cells.geometrical.end(), added.count, labels.geometrical);
@@ -360,8 +420,12 @@ class GmshReader {
     cells.tags.push_back(tag);
   }
 
-  std::uint64_t positive(std::int32_t number) {
-    if (number < 0) in_.fail("the number {} is negative (ids are not); export the file again", number);
+  static void require_positive(const TextScanner& in, std::int32_t number) {
+    if (number < 0) in.fail("the number {} is negative (ids are not); export the file again", number);
+  }
+  std::uint64_t positive(TextScanner& in, std::string_view what) const {
+    const auto number = value<std::int32_t>(in, what);
+    require_positive(in, number);
     return static_cast<std::uint64_t>(number);
   }
 
@@ -399,35 +463,64 @@ class GmshReader {
     return header;
   }
 
-  /// Fills `values` (NaN before) from rows "tag value...", `place(tag)` says where a row goes, null for nowhere.
+  /// A stretch of rows: how many values were placed for each kind of cells, or for nodes, and the tags at its ends.
+  struct DataRows {
+    std::array<std::size_t, cell_kinds.size()> placed{};
+    std::uint64_t first = 0, last = 0;
+    std::size_t rows = 0;
+    bool increasing = true;
+  };
+
+  /// Fills rows "tag value...": `place(in, tag, part)` counts a row and says where it goes, null for nowhere. Several
+  /// threads call it. Returns how many were placed.
   template <class Place>
-  void read_rows(const Header& header, Place&& place) {
-    for (std::size_t i = 0; i < header.rows; ++i) {
-      double* tuple = place(positive(integer("a row's number")));
+  auto read_data_rows(const Header& header, Place&& place) {
+    const auto read = [&](TextScanner& in, std::size_t, DataRows& part) {
+      const std::uint64_t tag = positive(in, "a row's number");
+      if (part.rows == 0) part.first = tag;
+      else if (tag <= part.last) part.increasing = false;
+      part.last = tag;
+      ++part.rows;
+      double* const tuple = place(in, tag, part);
       for (int k = 0; k < header.components; ++k) {
-        const auto number = value<double>("a value");
-        if (tuple != nullptr) tuple[k] = number;
+        const auto number = value<double>(in, "a value");
+        if (tuple != nullptr) std::atomic_ref(tuple[k]).store(number, std::memory_order_relaxed);
       }
+    };
+    const TextScanner start = in_;
+    const std::size_t bytes = row_bytes(4 + 8 * static_cast<std::size_t>(header.components));
+    auto parts = read_rows<DataRows>(in_, header.rows, bytes, read);
+    bool increasing = true;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      increasing = increasing && parts[i].increasing && (i == 0 || parts[i - 1].last < parts[i].first);
+    if (!increasing) {  // of a tag that is there twice the last row counts
+      parts.assign(1, {});
+      in_ = start;
+      for (std::size_t row = 0; row < header.rows; ++row) read(in_, row, parts[0]);
     }
+    auto sum = decltype(DataRows::placed){};
+    for (const DataRows& part : parts)
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += part.placed[k];
+    return sum;
   }
 
   void read_node_data() {
     if (!nodes_seen_) in_.fail("$NodeData comes before $Nodes (it cannot be placed); move it behind");
     const Header header = read_data_header();
     const auto width = static_cast<std::size_t>(header.components);
-    std::size_t placed = 0;
+    std::once_flag first;
     std::vector<double> values;
-    read_rows(header, [&](std::uint64_t tag) -> double* {
+    const auto placed = read_data_rows(header, [&](const TextScanner& in, std::uint64_t tag, DataRows& part) {
       const auto node = node_of_tag_.find(tag);
       if (!node)
-        in_.fail("{} has a value for node {}, which does not exist; export the file again", in_quotes(header.name),
-                 tag);
-      if (values.empty()) values.assign(width * result_.points.size(), std::numeric_limits<double>::quiet_NaN());
-      ++placed;
+        in.fail("{} has a value for node {}, which does not exist; export the file again", in_quotes(header.name), tag);
+      std::call_once(first,
+                     [&] { values.assign(width * result_.points.size(), std::numeric_limits<double>::quiet_NaN()); });
+      ++part.placed[0];
       return values.data() + *node * width;
     });
     if (values.empty()) return;
-    store(result_.point_data, header, std::move(values), placed, "nodes");
+    store(result_.point_data, header, std::move(values), placed[0], "nodes");
   }
 
   void read_element_data() {
@@ -438,15 +531,16 @@ class GmshReader {
       element_maps_built_ = true;
       for (std::size_t k = 0; k < cell_kinds.size(); ++k) element_of_tag_[k] = TagMap(cells_[k].tags);
     }
+    std::array<std::once_flag, cell_kinds.size()> first;
     std::array<std::vector<double>, cell_kinds.size()> values;
-    std::array<std::size_t, cell_kinds.size()> placed{};
-    read_rows(header, [&](std::uint64_t tag) -> double* {
+    const auto placed = read_data_rows(header, [&](const TextScanner&, std::uint64_t tag, DataRows& part) -> double* {
       for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
         const auto cell = element_of_tag_[k].find(tag);
         if (!cell) continue;
-        if (values[k].empty())
+        std::call_once(first[k], [&] {
           values[k].assign(width * cells_[k].tags.size(), std::numeric_limits<double>::quiet_NaN());
-        ++placed[k];
+        });
+        ++part.placed[k];
         return values[k].data() + *cell * width;
       }
       return nullptr;  // of an ignored kind
@@ -478,8 +572,8 @@ class GmshReader {
 
   void store_tags() {
     for (std::size_t k = 0; k < cell_kinds.size(); ++k) {
-      set_labels(arrays_of(result_, cell_kinds[k]), physical_name, std::move(cells_[k].physical));
-      set_labels(arrays_of(result_, cell_kinds[k]), geometrical_name, std::move(cells_[k].geometrical));
+      set_labels(arrays_of(result_, cell_kinds[k]), gmsh_physical, std::move(cells_[k].physical));
+      set_labels(arrays_of(result_, cell_kinds[k]), gmsh_geometrical, std::move(cells_[k].geometrical));
     }
     if (several_groups_)
       result_.warnings.emplace_back("cells in several physical groups: gmsh:physical holds the first");
@@ -502,105 +596,8 @@ class GmshReader {
   CellAdder adder_{result_};
   std::map<std::pair<int, std::int32_t>, Entity> entities_;
   TagMap node_of_tag_;
-  std::array<VertexId, max_nodes> scratch_;  // the nodes of the element being read
   std::array<Cells, cell_kinds.size()> cells_;
   std::array<TagMap, cell_kinds.size()> element_of_tag_;
-};
-
-// ---- writing ----
-
-/// In the order in which elements are written, numbered from 1, and Gmsh's number of each kind.
-constexpr std::array written_kinds{std::pair{line, 1}, std::pair{triangle, 2}, std::pair{tet, 4}};
-
-class GmshWriter {
- public:
-  GmshWriter(const OutputFile& file, const Dataset& dataset) : out_(file), dataset_(dataset) {}
-
-  void write() {
-    out_.print("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n{}\n", dataset_.points.size());
-    for (std::size_t i = 0; i < dataset_.points.size(); ++i) {
-      const Vec3d& p = dataset_.points[i];
-      out_.print("{} {} {} {}\n", i + 1, p.x, p.y, p.z);
-    }
-    out_.print("$EndNodes\n");
-    write_elements();
-    for (const DataArray& array : dataset_.point_data.all()) write_node_data(array);
-    write_all_element_data();
-    out_.finish();
-  }
-
- private:
-  void write_elements() {
-    std::size_t number = 1, elements = 0;
-    for (const auto& [kind, type] : written_kinds) elements += cells_written(dataset_, kind);
-    out_.print("$Elements\n{}\n", elements);
-    for (const auto& [kind, type] : written_kinds) {
-      const DataArrays& arrays = arrays_of(dataset_, kind);
-      const DataArray* physical = find_labels(arrays, physical_name);
-      const DataArray* geometrical = arrays.find(geometrical_name);
-      if (geometrical != nullptr && geometrical->components != 1) geometrical = nullptr;
-      for_each_written(dataset_, kind, [&, type = type](std::size_t tuple, std::span<const VertexId> corners) {
-        // The first tag is the physical group, the second the geometrical entity. Most programs insist on both.
-        out_.print("{} {} 2 {} {}", number++, type, label_at(physical, tuple), label_at(geometrical, tuple));
-        for (const VertexId v : corners) out_.print(" {}", v.index() + 1);
-        out_.print("\n");
-      });
-    }
-    out_.print("$EndElements\n");
-  }
-
-  void write_data_header(std::string_view section, const DataArray& array, std::size_t rows) {
-    out_.print("${}\n1\n\"{}\"\n1\n0\n3\n0\n{}\n{}\n", section, name_in_quotes(array), array.components, rows);
-  }
-
-  void write_row(std::size_t number, const DataArray& array, std::size_t tuple) {
-    out_.print("{} ", number);
-    print_tuple(out_, array, tuple);
-    out_.print("\n");
-  }
-
-  void write_node_data(const DataArray& array) {
-    write_data_header("NodeData", array, dataset_.points.size());
-    for (std::size_t i = 0; i < dataset_.points.size(); ++i) write_row(i + 1, array, i);
-    out_.print("$EndNodeData\n");
-  }
-
-  // Arrays of one name and width on several kinds of elements are one section, so that they are one view in Gmsh.
-  [[nodiscard]] const DataArray* matching(CellKind kind, const DataArray& array) const {
-    const DataArray* other = cells_written(dataset_, kind) == 0 ? nullptr : arrays_of(dataset_, kind).find(array.name);
-    return other != nullptr && other->components == array.components ? other : nullptr;
-  }
-
-  void write_all_element_data() {
-    for (std::size_t k = 0; k < written_kinds.size(); ++k) {
-      const CellKind kind = written_kinds[k].first;
-      if (cells_written(dataset_, kind) == 0) continue;
-      for (const DataArray& array : arrays_of(dataset_, kind).all()) {
-        const bool is_tag = array.name == physical_name || array.name == geometrical_name;
-        const bool done = std::any_of(written_kinds.begin(), written_kinds.begin() + static_cast<std::ptrdiff_t>(k),
-                                      [&](const auto& earlier) { return matching(earlier.first, array) != nullptr; });
-        if (!is_tag && !done) write_element_data(array);
-      }
-    }
-  }
-
-  void write_element_data(const DataArray& like) {
-    std::size_t rows = 0, number = 1;
-    for (const auto& [kind, type] : written_kinds)
-      rows += matching(kind, like) != nullptr ? cells_written(dataset_, kind) : 0;
-    write_data_header("ElementData", like, rows);
-    for (const auto& [kind, type] : written_kinds) {
-      const DataArray* array = matching(kind, like);
-      if (array == nullptr) number += cells_written(dataset_, kind);
-      else
-        for_each_written(dataset_, kind,
-                         [&](std::size_t tuple, std::span<const VertexId>) { write_row(number++, *array, tuple); });
-    }
-    out_.print("$EndElementData\n");
-  }
-
-  ByteWriter out_;
-  const Dataset& dataset_;
 };
 
 }  // namespace
@@ -609,9 +606,5 @@ Dataset read_gmsh(const std::filesystem::path& path) {
   const FileBytes bytes(path);
   return GmshReader(path, bytes.text()).read();
 }
-
-void write_gmsh(std::span<const OutputFile> files, const Dataset& dataset) { GmshWriter(files[0], dataset).write(); }
-
-std::string gmsh_array_name(ArrayPlace, const DataArrays&, const DataArray& array) { return name_in_quotes(array); }
 
 }  // namespace isochron

@@ -1,4 +1,6 @@
 #include <cmath>
+#include <exception>
+#include <mutex>
 
 #include "isochron/io/mesh/formats.h"
 
@@ -149,8 +151,29 @@ class LegacyReading {
     return list;
   }
 
+  /// The next words as numbers. What comes before an error is right.
+  struct FirstError {
+    std::size_t place;
+    std::exception_ptr what;
+  };
+  template <class T>
+  FirstError read_words_into(std::vector<T>& list) {
+    FirstError error{list.size(), nullptr};
+    std::mutex mutex;
+    read_words(reader_, list.size(), 1, [&](std::size_t first, std::size_t words, std::string_view text) {
+      std::size_t i = first;
+      try {
+        for (; i < first + words; ++i) list[i] = value_of_word<T>(reader_, next_text_word(text));
+      } catch (const InputError&) {
+        const std::lock_guard lock(mutex);
+        if (i < error.place) error = {i, std::current_exception()};
+      }
+    });
+    return error;
+  }
+
   /// Calls `take(value)` for so many numbers one after the other, and before that, when the file can hold them,
-  /// `prepare`. Those in text are not kept.
+  /// `prepare`. Of those in text only a piece is kept at a time.
   template <class T, class Take, class Prepare>
   void for_each_in_order(std::size_t count, ScalarType type, Take&& take, Prepare&& prepare) {
     if (encoding_ != Encoding::text) {
@@ -161,7 +184,13 @@ class LegacyReading {
     }
     reader_.require_room(count, min_bytes(type, encoding_));
     prepare();
-    for_each_tuple<T>(reader_, encoding_, count, [&](std::size_t, const std::array<T, 1>& value) { take(value[0]); });
+    constexpr std::size_t piece = std::size_t{1} << 19;
+    for (std::size_t done = 0; done < count; done += std::min(piece, count - done)) {
+      std::vector<T> list(std::min(piece, count - done));
+      const FirstError error = read_words_into(list);
+      std::for_each(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(error.place), take);
+      if (error.what) std::rethrow_exception(error.what);
+    }
   }
 
   void read_cells(std::size_t section) {

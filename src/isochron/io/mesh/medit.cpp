@@ -60,6 +60,11 @@ class MeditReader {
   }
 
  private:
+  struct Cells {
+    CellList cells;
+    std::vector<std::int32_t> labels;
+  };
+
   void read_section(std::string_view keyword) {
     if (same_word(keyword, "Dimension")) {
       dimension_ = in_.integer<int>("the dimension");
@@ -83,10 +88,10 @@ class MeditReader {
     const std::size_t rows = in_.count("the number of vertices", static_cast<std::size_t>(2 * dimension_ + 2));
     result_.points.resize(rows);
     std::vector<std::int32_t> references(rows);
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (int k = 0; k < dimension_; ++k) result_.points[i][k] = in_.coordinate();
-      references[i] = in_.integer<std::int32_t>("a reference number");
-    }
+    read_rows(in_, rows, 0, [&](TextScanner& in, std::size_t i) {
+      for (int k = 0; k < dimension_; ++k) result_.points[i][k] = in.coordinate();
+      references[i] = in.integer<std::int32_t>("a reference number");
+    });
     set_labels(result_.point_data, std::string(reference), std::move(references));
   }
 
@@ -96,15 +101,29 @@ class MeditReader {
     if (!kinds_seen_.insert(section.vtk_kind).second)
       in_.fail("a second section of the same cells (one is allowed); join the two");
     const std::size_t rows = in_.count("the number of cells", 2 * section.corners + 2);
-    adder_.reserve(section.vtk_kind, rows);
-    std::array<VertexId, 8> cell;
-    for (std::size_t i = 0; i < rows; ++i) {
-      for (std::size_t k = 0; k < section.corners; ++k) cell[k] = in_.vertex(1, result_.points.size());
-      const AddedCells added = adder_.add(section.vtk_kind, std::span(cell).first(section.corners));
-      const auto label = in_.integer<std::int32_t>("a reference number");
-      if (added.count == 0) continue;
-      auto& labels = references_[static_cast<std::size_t>(added.kind)];
-      labels.insert(labels.end(), added.count, label);
+    const auto parts = read_rows<Cells>(in_, rows, 0, [&](TextScanner& in, std::size_t, Cells& part) {
+      std::array<VertexId, 8> cell;
+      for (std::size_t k = 0; k < section.corners; ++k) cell[k] = in.vertex(1, result_.points.size());
+      part.labels.push_back(in.integer<std::int32_t>("a reference number"));
+      part.cells.add(section.vtk_kind, std::span(cell).first(section.corners));
+    });
+    add_cells(parts);
+  }
+
+  void add_cells(const std::vector<Cells>& parts) {
+    const auto labels_of = [&](CellKind kind) -> auto& { return references_[static_cast<std::size_t>(kind)]; };
+    const AddedCells all = adder_.add_all(lists_of(parts));
+    for (const Cells& part : parts) {
+      if (all.count > 0) {
+        labels_of(all.kind).insert(labels_of(all.kind).end(), part.labels.begin(), part.labels.end());
+        continue;
+      }
+      auto label = part.labels.begin();
+      part.cells.for_each([&](int kind, std::span<const VertexId> corners) {
+        const AddedCells added = adder_.add(kind, corners);
+        if (added.count > 0) labels_of(added.kind).insert(labels_of(added.kind).end(), added.count, *label);
+        ++label;
+      });
     }
   }
 
@@ -149,19 +168,22 @@ void write_medit(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter out(files[0]);
   out.print("MeshVersionFormatted 2\n\nDimension 3\n\nVertices\n{}\n", dataset.points.size());
   const DataArray* references = dataset.point_data.find(reference);
-  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
-    const Vec3d& p = dataset.points[i];
-    out.print("{} {} {} {}\n", p.x, p.y, p.z, label_at(references, i));
-  }
+  out.print_rows(dataset.points.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      const Vec3d& p = dataset.points[i];
+      text << p.x << ' ' << p.y << ' ' << p.z << ' ' << label_at(references, i) << '\n';
+    }
+  });
   for (const auto& [kind, keyword] : {std::pair(CellKind::line, "Edges"), std::pair(CellKind::triangle, "Triangles"),
                                       std::pair(CellKind::tet, "Tetrahedra")}) {
     const std::size_t cells = cells_written(dataset, kind);
     const DataArray* labels = find_labels(arrays_of(dataset, kind), reference);
     if (cells > 0) out.print("\n{}\n{}\n", keyword, cells);
-    for_each_written(dataset, kind, [&](std::size_t tuple, std::span<const VertexId> corners) {
-      for (const VertexId v : corners) out.print("{} ", v.index() + 1);
-      out.print("{}\n", label_at(labels, tuple));
-    });
+    print_cells(out, dataset, kind,
+                [&](PrintedText& text, std::size_t, std::size_t tuple, std::span<const VertexId> corners) {
+                  for (const VertexId v : corners) text << v.index() + 1 << ' ';
+                  text << label_at(labels, tuple) << '\n';
+                });
   }
   out.print("\nEnd\n");
   out.finish();

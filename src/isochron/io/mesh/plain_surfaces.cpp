@@ -1,6 +1,7 @@
 // Surfaces without arrays: Wavefront OBJ, OFF and STL.
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 #include "isochron/io/mesh/formats.h"
 
@@ -9,11 +10,67 @@ namespace {
 
 // ---- OBJ ----
 
+int obj_kind(std::string_view keyword) {
+  return keyword == "f" ? kind_polygon : keyword == "l" ? kind_poly_line : keyword == "p" ? kind_poly_vertex : 0;
+}
+
+// The lines of a stretch of a file.
+struct ObjLines {
+  std::vector<Vec3d> points;
+  CellList cells;
+  std::vector<VertexId> corners;  // of the cell that is being read
+  std::size_t lines = 0;
+  bool known = false;
+
+  // False for all that wants care: ids that count back, lines that go on in the next, and errors.
+  bool read(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find('\n'), text.size());
+      std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      ++lines;
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      if (line.ends_with('\\') || !read_line(line)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool read_line(std::string_view line) {
+    const std::string_view keyword = next_word(line);
+    if (keyword == "v") return known = true, read_point(line);
+    const int kind = obj_kind(keyword);
+    if (kind == 0) return true;
+    known = true;
+    corners.clear();
+    for (std::string_view word = next_word(line); !word.empty() && word[0] != '#'; word = next_word(line)) {
+      std::uint32_t id = 0;
+      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), id);
+      if (code != std::errc() || id == 0 || (end != word.data() + word.size() && *end != '/')) return false;
+      corners.emplace_back(id - 1);
+    }
+    cells.add(kind, corners);
+    return true;
+  }
+
+  bool read_point(std::string_view line) {
+    Vec3d point;
+    for (int i = 0; i < 3; ++i) {
+      const auto value = parse_real(next_word(line));
+      if (!value) return false;
+      point[i] = *value;
+    }
+    points.push_back(point);
+    return true;
+  }
+};
+
 class ObjReading {
  public:
   explicit ObjReading(const std::filesystem::path& path) : reader_(path) {}
 
   Dataset run() {
+    read_windows();
     std::string joined;
     while (const auto line = reader_.line()) {
       ++line_number_;
@@ -31,6 +88,8 @@ class ObjReading {
     if (!known_) bad_file(reader_.path(), "no OBJ lines (v, f, l) were found; check the extension");
     // Faces may come before the vertices they name, so they are placed last.
     CellSorter sorter(dataset_, reader_.path());
+    if (!sorter.add_all(lists_of(parts_)))
+      for (const ObjLines& part : parts_) sorter.add_each(part.cells);
     sorter.reserve(kind_triangle, faces_);
     sorter.add_runs(ids_, ends_, [&](std::size_t cell) { return kinds_[cell]; });
     return std::move(dataset_);
@@ -43,12 +102,23 @@ class ObjReading {
              fmt::format(problem, std::forward<Args>(args)...));
   }
 
+  // Reads lines on several threads, as long as nothing wants care.
+  void read_windows() {
+    constexpr std::size_t all = std::size_t{1} << 40;
+    const auto read = [](const TextRows& lines, ObjLines& part) { return part.read(lines.text); };
+    for (std::size_t before = 0; read_window(reader_, all, 0, RowsEnd::line, parts_, read) > 0; before = parts_.size())
+      for (std::size_t i = before; i < parts_.size(); ++i) {
+        line_number_ += parts_[i].lines;
+        known_ = known_ || parts_[i].known;
+        dataset_.points.insert(dataset_.points.end(), parts_[i].points.begin(), parts_[i].points.end());
+        parts_[i].points = {};
+      }
+  }
+
   void take_line(std::string_view line) {
     const std::string_view keyword = next_word(line);
     if (keyword == "v") take_point(line);
-    else if (keyword == "f") take_cell(line, kind_polygon);
-    else if (keyword == "l") take_cell(line, kind_poly_line);
-    else if (keyword == "p") take_cell(line, kind_poly_vertex);
+    else if (const int kind = obj_kind(keyword); kind != 0) take_cell(line, kind);
     else return;
     known_ = true;
   }
@@ -82,6 +152,7 @@ class ObjReading {
 
   ByteReader reader_;
   Dataset dataset_;
+  std::vector<ObjLines> parts_;  // the lines in front, their cells
   std::vector<std::int64_t> ids_;
   std::vector<int> kinds_;
   std::vector<std::size_t> ends_;
@@ -107,56 +178,104 @@ void read_off_header(TextScanner& in) {
     in.fail("binary OFF is not understood (only text is); convert the file to text");
 }
 
-void read_off_face(TextScanner& in, std::size_t vertices, std::vector<VertexId>& face, CellAdder& adder) {
-  const auto corners = in.integer<std::uint32_t>("a face's number of corners");
-  in.check_count("number of corners", corners, 2);
-  face.clear();
-  for (std::uint32_t k = 0; k < corners; ++k) face.push_back(in.vertex(0, vertices));
-  adder.add(corners == 2 ? kind_line : corners < 2 ? kind_vertex : kind_polygon, face);
-  in.skip_rest();  // a colour
-}
+struct OffFaces {
+  CellList cells;
+  std::vector<VertexId> face;  // the one that is being read
+
+  void read(TextScanner& in, std::size_t vertices) {
+    const auto corners = in.integer<std::uint32_t>("a face's number of corners");
+    in.check_count("number of corners", corners, 2);
+    face.clear();
+    for (std::uint32_t k = 0; k < corners; ++k) face.push_back(in.vertex(0, vertices));
+    in.skip_rest();  // a colour
+    cells.add(corners == 2 ? kind_line : corners < 2 ? kind_vertex : kind_polygon, face);
+  }
+};
 
 // ---- STL ----
 
-// Gives every different place a vertex: a hash table with open addressing over the points found so far.
+// Gives every different place of the corners a vertex, numbered in the order in which they come first. The corners are
+// dealt out by a hash of their place, so that several threads each look at some places.
+template <class Real>
 class PointMerger {
  public:
-  explicit PointMerger(std::vector<Vec3d>& points) : points_(points), slots_(1 << 10) {}
+  using Place = std::array<Real, 3>;
 
-  VertexId add(Vec3d p) {
-    p = p + Vec3d{};  // -0 becomes 0
-    if (2 * points_.size() >= slots_.size()) grow();
-    VertexId& slot = find(p);
-    if (!slot.valid()) {
-      slot = VertexId(points_.size());
-      points_.push_back(p);
+  explicit PointMerger(std::span<const Place> corners) : corners_(corners), first_(corners.size()) {
+    const std::size_t parts = (corners.size() + stretch - 1) / stretch;
+    begin_.assign(shards * parts + 1, 0);
+    parallel_tasks(usual_threads(), parts, [&](std::size_t part) {
+      for_part(part, [&](std::size_t corner) { ++begin_[1 + shard_of(corner) * parts + part]; });
+    });
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    sorted_.resize(corners.size());
+    parallel_tasks(usual_threads(), parts, [&](std::size_t part) {
+      std::array<std::size_t, shards> end;
+      for (std::size_t s = 0; s < shards; ++s) end[s] = begin_[s * parts + part];
+      for_part(part, [&](std::size_t corner) {
+        sorted_[end[shard_of(corner)]++] = {corners_[corner], static_cast<std::uint32_t>(corner)};
+      });
+    });
+    parallel_tasks(usual_threads(), shards, [&](std::size_t s) {
+      find_first(std::span(sorted_).subspan(begin_[s * parts], begin_[(s + 1) * parts] - begin_[s * parts]));
+    });
+  }
+
+  /// The corners' vertices, whose places are put into the list.
+  std::vector<std::uint32_t> vertices(std::vector<Vec3d>& points) && {
+    sorted_ = {};
+    std::uint32_t found = 0;
+    for (std::size_t i = 0; i < first_.size(); ++i) {  // the first corner of a place comes before the others
+      const bool is_first = first_[i] == i;
+      if (is_first) points.push_back({corners_[i][0] + 0.0, corners_[i][1] + 0.0, corners_[i][2] + 0.0});
+      first_[i] = is_first ? found++ : first_[first_[i]];
     }
-    return slot;
+    return std::move(first_);
   }
 
  private:
-  VertexId& find(const Vec3d& p) {
+  struct Corner {
+    Place place;
+    std::uint32_t number;
+  };
+  static constexpr std::size_t shards = 256, stretch = std::size_t{1} << 16;
+
+  template <class Body>
+  void for_part(std::size_t part, Body&& body) const {
+    for (std::size_t i = part * stretch; i < std::min(corners_.size(), (part + 1) * stretch); ++i) body(i);
+  }
+  static std::uint64_t hash_of(const Place& place) {
     std::uint64_t hash = 0;
-    for (int i = 0; i < 3; ++i) {
-      hash = (hash ^ std::bit_cast<std::uint64_t>(p[i])) * 0x9e3779b97f4a7c15ULL;
+    for (const Real x : place) {
+      hash = (hash ^ std::bit_cast<std::uint64_t>(static_cast<double>(x) + 0.0)) * 0x9e3779b97f4a7c15ULL;  // -0 is 0
       hash ^= hash >> 29;
     }
-    std::size_t place = hash & (slots_.size() - 1);
-    while (slots_[place].valid() && points_[slots_[place].index()] != p) place = (place + 1) & (slots_.size() - 1);
-    return slots_[place];
+    return hash;
   }
-  void grow() {
-    slots_.assign(2 * slots_.size(), VertexId{});
-    for (std::size_t i = 0; i < points_.size(); ++i) find(points_[i]) = VertexId(i);
+  [[nodiscard]] std::size_t shard_of(std::size_t corner) const { return hash_of(corners_[corner]) >> 56; }
+
+  // For corners whose places have one shard: a hash table with open addressing. It stays in the cache.
+  void find_first(std::span<const Corner> corners) {
+    constexpr std::uint32_t none = 0xffffffff;
+    std::vector<std::uint32_t> slots(std::bit_ceil(2 * corners.size() + 1), none);
+    for (std::uint32_t i = 0; i < corners.size(); ++i) {
+      std::size_t slot = hash_of(corners[i].place) & (slots.size() - 1);
+      while (slots[slot] != none && corners[slots[slot]].place != corners[i].place)
+        slot = (slot + 1) & (slots.size() - 1);
+      if (slots[slot] == none) slots[slot] = i;
+      first_[corners[i].number] = corners[slots[slot]].number;
+    }
   }
 
-  std::vector<Vec3d>& points_;
-  std::vector<VertexId> slots_;
+  std::span<const Place> corners_;
+  std::vector<std::uint32_t> first_;  // of each corner: the first in its place
+  std::vector<Corner> sorted_;        // by shard, and in order there
+  std::vector<std::size_t> begin_;    // of the corners of each shard and part
 };
 
 class StlReading {
  public:
-  explicit StlReading(const std::filesystem::path& path) : reader_(path), merger_(dataset_.points) {}
+  explicit StlReading(const std::filesystem::path& path) : reader_(path) {}
 
   Dataset run() {
     // Some binary files begin with "solid" as well; text shows a facet (or the end) soon after.
@@ -164,48 +283,59 @@ class StlReading {
     const bool text = trimmed(start).starts_with("solid") && (start.find("facet") != std::string_view::npos ||
                                                               start.find("endsolid") != std::string_view::npos);
     text ? read_text() : read_binary();
-    if (collapsed_ > 0)
-      dataset_.warnings.push_back(
-          fmt::format("left out because two corners are in one place: {} of the triangles", collapsed_));
     return std::move(dataset_);
   }
 
  private:
-  void add_triangle(const std::array<Vec3d, 3>& corners) {
-    const std::array ids{merger_.add(corners[0]), merger_.add(corners[1]), merger_.add(corners[2])};
-    if (ids[0] == ids[1] || ids[1] == ids[2] || ids[2] == ids[0]) ++collapsed_;
-    else dataset_.triangles.cells.push_back(ids);
+  template <class Real>
+  using Places = std::vector<std::array<Real, 3>>;
+
+  template <class Real>
+  void add_triangles(const Places<Real>& corners) {
+    if (corners.size() >= VertexId::invalid_value)
+      bad_file(reader_.path(), "{} triangles are too many (corners are counted with 32 bits); split the file",
+               corners.size() / 3);
+    const std::vector<std::uint32_t> ids = PointMerger<Real>(corners).vertices(dataset_.points);
+    auto& cells = dataset_.triangles.cells;
+    make_room(cells, ids.size() / 3);
+    for (std::size_t i = 0; i < ids.size(); i += 3)
+      if (ids[i] != ids[i + 1] && ids[i + 1] != ids[i + 2] && ids[i + 2] != ids[i])
+        cells.push_back({VertexId(ids[i]), VertexId(ids[i + 1]), VertexId(ids[i + 2])});
+    if (const std::size_t collapsed = ids.size() / 3 - cells.size(); collapsed > 0)
+      dataset_.warnings.push_back(
+          fmt::format("left out because two corners are in one place: {} of the triangles", collapsed));
   }
 
-  void check(const Vec3d& p) {
-    if (std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) return;
-    reader_.fail("triangle {} has a coordinate that is not a finite number",
-                 dataset_.triangles.cells.size() + collapsed_);
+  template <class Real>
+  void check(const std::array<Real, 3>& p, std::size_t triangle) const {
+    if (std::isfinite(p[0]) && std::isfinite(p[1]) && std::isfinite(p[2])) return;
+    reader_.fail("triangle {} has a coordinate that is not a finite number", triangle);
   }
 
   void read_binary() {
     if (reader_.peek(84).size() < 84) reader_.fail("the file is too short for an STL file");
     reader_.skip(80);
     const auto count = read_value<std::uint32_t>(reader_, Encoding::little_endian);
-    constexpr std::size_t bytes_each = 50;
+    constexpr std::size_t bytes_each = 50, normal = 3 * sizeof(float);
     reader_.require_room(count, bytes_each);
-    dataset_.triangles.cells.reserve(count);
-    for (std::uint32_t t = 0; t < count; ++t) {
-      reader_.skip(3 * sizeof(float));  // the normal
-      std::array<Vec3d, 3> corners;
-      for (Vec3d& p : corners) {
-        for (int i = 0; i < 3; ++i) p[i] = static_cast<double>(read_value<float>(reader_, Encoding::little_endian));
-        check(p);
-      }
-      reader_.skip(2);  // the attribute
-      add_triangle(corners);
-    }
+    Places<float> corners;
+    make_room(corners, 3 * std::size_t{count});
+    corners.resize(3 * std::size_t{count});
+    reader_.read_items(count, bytes_each, [&](std::size_t first, std::size_t some, const char* bytes) {
+      for (std::size_t t = first; t < first + some; ++t, bytes += bytes_each)
+        for (std::size_t k = 0; k < 9; ++k) {
+          std::array<float, 3>& corner = corners[3 * t + k / 3];
+          corner[k % 3] = value_at<float>(bytes + normal + k * sizeof(float), Encoding::little_endian);
+          if (k % 3 == 2) check(corner, t);
+        }
+    });
     if (reader_.peek(bytes_each).size() == bytes_each)
       reader_.fail("more than the {} triangles that it announces follow", count);
+    add_triangles(corners);
   }
 
   void read_text() {
-    std::array<Vec3d, 3> corners;
+    Places<double> corners;
     std::size_t have = 0;
     bool open = false;
     while (!reader_.at_end()) {
@@ -217,11 +347,12 @@ class StlReading {
       } else if (word == "vertex") {
         if (have == 3)
           bad_file(reader_.path(), "an STL facet has more than three corners; split its faces into triangles");
-        for (int i = 0; i < 3; ++i) corners[have][i] = reader_.real("a coordinate");
-        check(corners[have++]);
+        std::array<double, 3>& corner = corners.emplace_back();
+        for (double& x : corner) x = reader_.real("a coordinate");
+        check(corner, corners.size() / 3 - (have == 2 ? 1 : 0));
+        ++have;
       } else if (word == "endfacet") {
         if (have != 3) reader_.fail("an STL facet has {} of 3 corners", have);
-        add_triangle(corners);
         have = 0;
       } else if (word == "facet") {
         reader_.line();  // the normal
@@ -230,12 +361,11 @@ class StlReading {
       }
     }
     if (open || have > 0) reader_.fail("the file ends before 'endsolid'");
+    add_triangles(corners);
   }
 
   ByteReader reader_;
   Dataset dataset_;
-  PointMerger merger_;
-  std::size_t collapsed_ = 0;
 };
 
 }  // namespace
@@ -246,8 +376,12 @@ void write_obj(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter sink(files[0]);
   sink.print("# written by Isochron\n");
   print_points(sink, "v ", dataset.points);
-  for (const auto& t : dataset.triangles.cells)
-    sink.print("f {} {} {}\n", t[0].index() + 1, t[1].index() + 1, t[2].index() + 1);
+  print_cells(sink, dataset, CellKind::triangle,
+              [](PrintedText& text, std::size_t, std::size_t, std::span<const VertexId> corners) {
+                text << 'f';
+                for (const VertexId v : corners) text << ' ' << v.index() + 1;
+                text << '\n';
+              });
   for (const auto& line : dataset.lines) {
     sink.print("l");
     for (const VertexId id : line) sink.print(" {}", id.index() + 1);
@@ -266,11 +400,13 @@ Dataset read_off(const std::filesystem::path& path) {
   Dataset result;
   result.points.resize(points);
   read_coordinates(in, result.points);
-  result.triangles.cells.reserve(faces);
   CellAdder adder(result);
-  std::vector<VertexId> face;
-  for (std::size_t i = 0; i < faces; ++i) read_off_face(in, points, face, adder);
+  const auto parts =
+      read_rows<OffFaces>(in, faces, 0, [&](TextScanner& row, std::size_t, OffFaces& part) { part.read(row, points); });
   in.require_end("faces", faces);
+  if (adder.add_all(lists_of(parts)).count == 0)
+    for (const OffFaces& part : parts)
+      part.cells.for_each([&](int kind, std::span<const VertexId> corners) { adder.add(kind, corners); });
   return result;
 }
 
@@ -278,7 +414,12 @@ void write_off(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter out(files[0]);
   out.print("OFF\n{} {} 0\n", dataset.points.size(), dataset.triangles.cells.size());
   print_points(out, "", dataset.points);
-  for (const auto& [a, b, c] : dataset.triangles.cells) out.print("3 {} {} {}\n", a.value, b.value, c.value);
+  print_cells(out, dataset, CellKind::triangle,
+              [](PrintedText& text, std::size_t, std::size_t, std::span<const VertexId> corners) {
+                text << '3';
+                for (const VertexId v : corners) text << ' ' << v.value;
+                text << '\n';
+              });
   out.finish();
 }
 
@@ -293,19 +434,23 @@ void write_stl(std::span<const OutputFile> files, const Dataset& dataset) {
   header.resize(80, '\0');
   writer.write(header);
   write_value(writer, static_cast<std::uint32_t>(dataset.triangles.cells.size()), Encoding::little_endian);
-  const auto put = [&](const Vec3d& v) {
-    for (int i = 0; i < 3; ++i) write_value(writer, static_cast<float>(v[i]), Encoding::little_endian);
+  const auto put = [](char* to, const Vec3d& v) {
+    for (int i = 0; i < 3; ++i, to += sizeof(float)) put_value(to, static_cast<float>(v[i]), Encoding::little_endian);
+    return to;
   };
-  for (const auto& triangle : dataset.triangles.cells) {
-    const Vec3d& a = dataset.points[triangle[0].index()];
-    const Vec3d& b = dataset.points[triangle[1].index()];
-    const Vec3d& c = dataset.points[triangle[2].index()];
-    const Vec3d normal = cross(b - a, c - a);
-    const double length = norm(normal);
-    put(length > 0 ? normal / length : Vec3d{});
-    for (const Vec3d* p : {&a, &b, &c}) put(*p);
-    write_value(writer, std::uint16_t{0}, Encoding::little_endian);
-  }
+  const auto& cells = dataset.triangles.cells;
+  writer.write_items(cells.size(), 50, [&](std::size_t first, std::size_t some, char* to) {
+    for (const auto& triangle : std::span(cells).subspan(first, some)) {
+      const Vec3d& a = dataset.points[triangle[0].index()];
+      const Vec3d& b = dataset.points[triangle[1].index()];
+      const Vec3d& c = dataset.points[triangle[2].index()];
+      const Vec3d normal = cross(b - a, c - a);
+      const double length = norm(normal);
+      to = put(to, length > 0 ? normal / length : Vec3d{});
+      for (const Vec3d* p : {&a, &b, &c}) to = put(to, *p);
+      to = std::fill_n(to, sizeof(std::uint16_t), '\0');
+    }
+  });
   writer.finish();
 }
 

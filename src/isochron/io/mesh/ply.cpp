@@ -1,8 +1,9 @@
 #include <map>
-#include <set>
 #include <sstream>
 
 #include "isochron/io/mesh/formats.h"
+#include "isochron/io/mesh/ply.h"
+#include "isochron/io/text_rows.h"
 
 namespace isochron {
 namespace {
@@ -27,29 +28,12 @@ struct NamedArray {
   std::string property;
   std::string name;
 };
-constexpr std::string_view array_marker = "array";
 
 struct PlyHeader {
   Encoding encoding = Encoding::text;
   std::vector<Element> elements;
   std::vector<NamedArray> arrays;
 };
-
-// Arrays that the format has property names for.
-using Group = std::pair<std::string, std::vector<std::string>>;
-const std::vector<Group>& known_groups() {
-  static const std::vector<Group> groups{{"Normals", {"nx", "ny", "nz"}},
-                                         {"RGBA", {"red", "green", "blue", "alpha"}},
-                                         {"RGB", {"red", "green", "blue"}},
-                                         {"TCoords", {"s", "t"}},
-                                         {"TCoords", {"u", "v"}}};
-  return groups;
-}
-
-constexpr TypeNames ply_types[] = {{ScalarType::int8, "char|int8"},        {ScalarType::uint8, "uchar|uint8"},
-                                   {ScalarType::int16, "short|int16"},     {ScalarType::uint16, "ushort|uint16"},
-                                   {ScalarType::int32, "int|int32"},       {ScalarType::uint32, "uint|uint32"},
-                                   {ScalarType::float32, "float|float32"}, {ScalarType::float64, "double|float64"}};
 
 ScalarType parse_type(const ByteReader& reader, std::string_view word) {
   if (const auto type = type_named(ply_types, word)) return *type;
@@ -123,11 +107,11 @@ struct Column {
   int component = 0;
 };
 
-// Groups an element's scalar properties into arrays and takes their values one by one.
+// Groups an element's scalar properties into arrays and has places for the values of all rows.
 class Table {
  public:
   Table(const Element& element, std::span<const NamedArray> arrays, std::span<const std::string> left_out)
-      : columns_(element.properties.size()) {
+      : columns_(element.properties.size()), values_(element.properties.size()) {
     std::vector<bool> done(element.properties.size());
     for (std::size_t i = 0; i < done.size(); ++i) {
       const Property& p = element.properties[i];
@@ -140,24 +124,24 @@ class Table {
       if (!done[i]) start(element, element.properties[i].name, std::vector{i}, done);
     }
     for (DataArray& array : arrays_)
-      std::visit([&](auto& v) { v.reserve(element.count * static_cast<std::size_t>(array.components)); }, array.values);
+      std::visit(
+          [&](auto& v) {
+            make_room(v, element.count * static_cast<std::size_t>(array.components));
+            v.resize(element.count * static_cast<std::size_t>(array.components));
+          },
+          array.values);
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      if (columns_[i]) values_[i] = std::visit([](auto& v) -> void* { return v.data(); }, array_of(i).values);
   }
 
-  [[nodiscard]] bool keeps(std::size_t property) const { return columns_[property].has_value(); }
-  // Values of one array must arrive in the order of its components; `next_row` sorts them in.
+  // Keeps the value, which is of the property's type. Several threads give those of several rows.
   template <class T>
-  void take(std::size_t property, T value) {
-    const Column& column = *columns_[property];
-    std::visit(
-        [&](auto& v) {
-          const auto components = static_cast<std::size_t>(arrays_[column.array].components);
-          if (v.size() < (rows_ + 1) * components) v.resize((rows_ + 1) * components);
-          using Value = typename std::decay_t<decltype(v)>::value_type;
-          v[rows_ * components + static_cast<std::size_t>(column.component)] = static_cast<Value>(value);
-        },
-        arrays_[column.array].values);
+  void put(std::size_t property, std::size_t row, T value) {
+    if (!columns_[property]) return;
+    const auto components = static_cast<std::size_t>(array_of(property).components);
+    const auto component = static_cast<std::size_t>(columns_[property]->component);
+    static_cast<Stored<T>*>(values_[property])[row * components + component] = to_stored(value);
   }
-  void next_row() { ++rows_; }
   [[nodiscard]] std::vector<DataArray>& arrays() { return arrays_; }
 
  private:
@@ -208,19 +192,98 @@ class Table {
     arrays_.push_back({name, static_cast<int>(members.size()), empty_values(type)});
   }
 
+  DataArray& array_of(std::size_t property) { return arrays_[columns_[property]->array]; }
+
   std::vector<std::optional<Column>> columns_;
+  std::vector<void*> values_;  // of the array of each property
   std::vector<DataArray> arrays_;
-  std::size_t rows_ = 0;
 };
 
-/// PLY has no whole numbers that double would change.
-void read_list(ByteReader& reader, const Property& property, Encoding encoding, std::vector<double>& list) {
-  const auto length = read_as<std::int64_t>(reader, *property.count_type, encoding);
-  if (length < 0) reader.fail("a list has {} items", length);
-  reader.require_room(static_cast<std::size_t>(length), min_bytes(property.type, encoding));
-  list.resize(static_cast<std::size_t>(length));
-  for (double& item : list) item = read_as<double>(reader, property.type, encoding);
+// Where the values of rows come from: the file, one after the other, or text or bytes of it. Each throws where they
+// end.
+struct FileSource {
+  ByteReader& reader;
+  Encoding encoding;
+
+  template <class T>
+  T value() {
+    return read_value<T>(reader, encoding);
+  }
+  void require_items(std::size_t items, std::size_t bytes_each) const { reader.require_room(items, bytes_each); }
+};
+struct TextSource {
+  const ByteReader& reader;
+  std::string_view text;
+
+  template <class T>
+  T value() {
+    return value_of_word<T>(reader, next_text_word(text));
+  }
+  void require_items(std::size_t items, std::size_t) const {
+    if (items > text.size()) reader.fail("a list goes beyond its line");
+  }
+};
+struct ByteSource {
+  const ByteReader& reader;
+  Encoding encoding;
+  std::string_view bytes;
+
+  template <class T>
+  T value() {
+    require_items(1, sizeof(T));
+    const T result = value_at<T>(bytes.data(), encoding);
+    bytes.remove_prefix(sizeof(T));
+    return result;
+  }
+  void require_items(std::size_t items, std::size_t bytes_each) const {
+    if (items > bytes.size() / bytes_each) reader.fail("a list goes beyond its row");
+  }
+};
+
+template <class To, class Source>
+To value_as(Source& source, const ByteReader& reader, ScalarType type) {
+  return with_type(type, [&]<class T>() {
+    const T value = source.template value<T>();
+    if (const auto result = converted<To>(value)) return *result;
+    reader.fail("{} where a whole number should be", value);
+  });
 }
+
+/// PLY has no whole numbers that double would change.
+template <class Source>
+void read_list(Source& source, const ByteReader& reader, const Property& property, Encoding encoding,
+               std::vector<double>& list) {
+  const auto length = value_as<std::int64_t>(source, reader, *property.count_type);
+  if (length < 0) reader.fail("a list has {} items", length);
+  source.require_items(static_cast<std::size_t>(length), min_bytes(property.type, encoding));
+  list.resize(static_cast<std::size_t>(length));
+  with_type(property.type, [&]<class T>() {
+    for (double& item : list) item = static_cast<double>(source.template value<T>());
+  });
+}
+
+// What the values of a property are.
+enum class Role { other, axis, corners, end };
+
+// Cells of a stretch of rows: their ids may be none of a point yet.
+struct CellRows {
+  CellList cells;                 // whose ids are whole numbers of 32 bits
+  std::vector<std::int64_t> ids;  // else: ids up to the end of each cell
+  std::vector<std::size_t> ends;
+  std::vector<double> list;  // that is being read
+
+  // Cells with ids that vertices may have go into the list, where the caller says so.
+  bool add(int kind, std::span<const std::int64_t> corners) {
+    std::array<VertexId, 8> vertices;
+    if (corners.size() > vertices.size()) return false;
+    for (std::size_t k = 0; k < corners.size(); ++k) {
+      if (!std::in_range<std::uint32_t>(corners[k])) return false;
+      vertices[k] = VertexId(static_cast<std::uint32_t>(corners[k]));
+    }
+    cells.add(kind, std::span(vertices).first(corners.size()));
+    return true;
+  }
+};
 
 class PlyReading {
  public:
@@ -250,82 +313,148 @@ class PlyReading {
   // The cells of one element, kept until the points are known (their element may come last).
   struct Cells {
     int kind = 0;
-    std::vector<std::int64_t> ids;
-    std::vector<std::size_t> ends;
+    std::vector<CellRows> parts;
     std::vector<DataArray> arrays;
   };
 
-  /// Reads all rows of an element. `take(row, property, list)` may take a number itself and returns whether it did; all
-  /// other numbers become arrays, and lists that it does not use are passed over.
-  template <class Take>
-  std::vector<DataArray> read_rows(const Element& element, std::span<const std::string> left_out, Take&& take) {
-    Table table(element, header_.arrays, left_out);
-    std::vector<double> list;
-    for (std::size_t row = 0; row < element.count; ++row) {
-      for (std::size_t i = 0; i < element.properties.size(); ++i) {
-        const Property& p = element.properties[i];
-        if (p.count_type) read_list(reader_, p, header_.encoding, list);
-        if (take(row, i, list) || p.count_type) continue;
-        with_type(p.type, [&]<class T>() {
-          const T value = read_value<T>(reader_, header_.encoding);
-          if (table.keeps(i)) table.take(i, value);
-        });
+  // How the rows of an element are read.
+  struct Rows {
+    const Element& element;
+    int kind;  // of cells; 0: no cells
+    std::vector<Role> roles;
+    std::vector<int> axes;  // of points, for each property
+    Table table;
+  };
+
+  /// One row. `part` gets its corners behind those that are in `ids`.
+  template <class Source>
+  void read_row(Source& source, Rows& rows, std::size_t row, CellRows& part) {
+    for (std::size_t i = 0; i < rows.roles.size(); ++i) {
+      const Property& p = rows.element.properties[i];
+      if (p.count_type) {
+        read_list(source, reader_, p, header_.encoding, part.list);
+        if (rows.roles[i] == Role::corners)
+          for (const double number : part.list) {
+            const auto id = converted<std::int64_t>(number);
+            if (!id) reader_.fail("{} where a whole number should be", number);
+            part.ids.push_back(*id);
+          }
+      } else if (rows.roles[i] == Role::axis) {
+        dataset_.points[row][rows.axes[i]] = value_as<double>(source, reader_, p.type);
+      } else if (rows.roles[i] == Role::end) {
+        part.ids.push_back(value_as<std::int64_t>(source, reader_, p.type));
+      } else {
+        with_type(p.type, [&]<class T>() { rows.table.put(i, row, source.template value<T>()); });
       }
-      table.next_row();
     }
-    return std::move(table.arrays());
+  }
+
+  /// The bytes of the next row of a binary file, if others are to be like it; 0 where lists go beyond reason.
+  std::size_t bytes_of_next_row(const Element& element) {
+    std::size_t bytes = 0;
+    for (const Property& p : element.properties) {
+      if (!p.count_type) {
+        bytes += size_of(p.type);
+        continue;
+      }
+      constexpr std::size_t longest = 4096;
+      const std::string_view start = reader_.peek(longest);
+      if (bytes + size_of(*p.count_type) > start.size()) return 0;
+      ByteSource source{reader_, header_.encoding, start.substr(bytes)};
+      const auto length = value_as<double>(source, reader_, *p.count_type);
+      if (!(length >= 0 && length < longest)) return 0;
+      bytes += size_of(*p.count_type) + static_cast<std::size_t>(length) * size_of(p.type);
+    }
+    return bytes;
+  }
+
+  /// A chunk of rows that are lines, or as many bytes each. False where they are not.
+  bool read_chunk(Rows& rows, const TextRows& chunk, std::size_t row, std::size_t row_bytes, CellRows& part) {
+    const auto cell_done = [&] {
+      const bool fits = rows.kind == 0 || part.add(rows.kind, part.ids);
+      part.ids.clear();
+      return fits;
+    };
+    TextSource text{reader_, chunk.text};
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      if (row_bytes == 0) {
+        read_row(text, rows, row + i, part);
+      } else {
+        ByteSource bytes{reader_, header_.encoding, chunk.text.substr(i * row_bytes, row_bytes)};
+        read_row(bytes, rows, row + i, part);
+        if (!bytes.bytes.empty()) return false;
+      }
+      if (!cell_done()) return false;
+    }
+    return row_bytes > 0 || trimmed(text.text).empty();
+  }
+
+  std::vector<CellRows> read_rows(Rows& rows) {
+    std::vector<CellRows> parts;
+    const bool in_text = header_.encoding == Encoding::text;
+    for (std::size_t row = 0; row < rows.element.count;) {
+      const std::size_t row_bytes = in_text ? 0 : bytes_of_next_row(rows.element);
+      if (rows.kind != kind_triangle_strip && (in_text || row_bytes > 0))
+        while (const std::size_t read = read_window(reader_, rows.element.count - row, row_bytes, RowsEnd::word, parts,
+                                                    [&](const TextRows& chunk, CellRows& part) {
+                                                      return read_chunk(rows, chunk, row + chunk.first, row_bytes,
+                                                                        part);
+                                                    }))
+          row += read;
+      constexpr std::size_t few = 4096;  // then rows may be alike again
+      CellRows& part = parts.emplace_back();
+      FileSource file{reader_, header_.encoding};
+      for (const std::size_t end = std::min(rows.element.count, row + few); row < end; ++row) {
+        read_row(file, rows, row, part);
+        if (rows.kind == 0) continue;
+        if (rows.kind != kind_triangle_strip && part.ends.empty() && part.add(rows.kind, part.ids)) part.ids.clear();
+        else part.ends.push_back(part.ids.size());
+      }
+    }
+    return parts;
   }
 
   void read_points(const Element& element) {
-    std::array<std::size_t, 3> axes{};
     const std::vector<std::string> names{"x", "y", "z"};
-    for (std::size_t a = 0; a < 3; ++a) {
-      const auto it = std::find_if(element.properties.begin(), element.properties.end(),
-                                   [&](const Property& p) { return p.name == names[a] && !p.count_type; });
-      if (it == element.properties.end()) reader_.fail("the vertices have no property {}", names[a]);
-      axes[a] = static_cast<std::size_t>(it - element.properties.begin());
+    Rows rows{element, 0, std::vector(element.properties.size(), Role::other),
+              std::vector<int>(element.properties.size()), Table(element, header_.arrays, names)};
+    for (int a = 0; a < 3; ++a) {
+      const auto it = std::find_if(element.properties.begin(), element.properties.end(), [&](const Property& p) {
+        return p.name == names[static_cast<std::size_t>(a)] && !p.count_type;
+      });
+      if (it == element.properties.end())
+        reader_.fail("the vertices have no property {}", names[static_cast<std::size_t>(a)]);
+      const auto property = static_cast<std::size_t>(it - element.properties.begin());
+      rows.roles[property] = Role::axis;
+      rows.axes[property] = a;
     }
+    make_room(dataset_.points, element.count);
     dataset_.points.resize(element.count);
-    auto arrays = read_rows(element, names, [&](std::size_t row, std::size_t i, const auto&) {
-      const auto axis = std::find(axes.begin(), axes.end(), i) - axes.begin();
-      if (axis == 3) return false;
-      dataset_.points[row][static_cast<int>(axis)] =
-          read_as<double>(reader_, element.properties[i].type, header_.encoding);
-      return true;
-    });
-    for (DataArray& array : arrays) add_named(dataset_.point_data, std::move(array), "point_array");
+    read_rows(rows);
+    for (DataArray& array : rows.table.arrays()) add_named(dataset_.point_data, std::move(array), "point_array");
   }
 
   void read_cells(const Element& element) {
-    Cells cells;
-    cells.kind = element.name == "face"        ? kind_polygon
-                 : element.name == "tristrips" ? kind_triangle_strip
-                 : element.name == "edge"      ? kind_line
-                                               : 0;
-    bool have_corners = false;
+    const int kind = element.name == "face"        ? kind_polygon
+                     : element.name == "tristrips" ? kind_triangle_strip
+                     : element.name == "edge"      ? kind_line
+                                                   : 0;
     const std::vector<std::string> ends{"vertex1", "vertex2"};
-    cells.arrays = read_rows(element, ends, [&](std::size_t, std::size_t i, const std::vector<double>& list) {
+    Rows rows{
+        element, kind, std::vector(element.properties.size(), Role::other), {}, Table(element, header_.arrays, ends)};
+    bool have_corners = false;
+    for (std::size_t i = 0; i < element.properties.size(); ++i) {
       const Property& p = element.properties[i];
-      if (i == 0) {
-        cells.ends.push_back(0);
-        have_corners = false;
-      }
-      const bool end = cells.kind == kind_line && !p.count_type && (p.name == ends[0] || p.name == ends[1]);
-      if (end) {
-        cells.ids.push_back(read_as<std::int64_t>(reader_, p.type, header_.encoding));
-      } else if (p.count_type && cells.kind != 0 && !have_corners &&
+      if (kind == kind_line && !p.count_type && (p.name == ends[0] || p.name == ends[1])) {
+        rows.roles[i] = Role::end;
+      } else if (p.count_type && kind != 0 && !have_corners &&
                  (p.name == "vertex_indices" || p.name == "vertex_index")) {
+        rows.roles[i] = Role::corners;
         have_corners = true;
-        for (const double number : list) {
-          const auto id = converted<std::int64_t>(number);
-          if (!id) reader_.fail("{} where a whole number should be", number);
-          cells.ids.push_back(*id);
-        }
       }
-      cells.ends.back() = cells.ids.size();
-      return end;
-    });
-    if (cells.kind != 0) cells_.push_back(std::move(cells));
+    }
+    Cells cells{kind, read_rows(rows), std::move(rows.table.arrays())};
+    if (kind != 0) cells_.push_back(std::move(cells));
   }
 
   // Stanford's strips put -1 between the strips of one long list.
@@ -338,6 +467,21 @@ class PlyReading {
     }
   }
 
+  void add_cells(CellSorter& sorter, const Cells& cells) const {
+    const auto in_list = [](const CellRows& part) { return part.ends.empty(); };
+    if (std::all_of(cells.parts.begin(), cells.parts.end(), in_list) && sorter.add_all(lists_of(cells.parts))) return;
+    for (const CellRows& part : cells.parts) {
+      sorter.add_each(part.cells);
+      std::size_t begin = 0;
+      for (const std::size_t end : part.ends) {
+        const auto ids = std::span<const std::int64_t>(part.ids).subspan(begin, end - begin);
+        if (cells.kind == kind_triangle_strip) add_strips(sorter, ids);
+        else sorter.add(cells.kind, ids);
+        begin = end;
+      }
+    }
+  }
+
   void sort_cells() {
     const auto of_kind = [&](int kind) {
       return std::count_if(cells_.begin(), cells_.end(), [&](const Cells& c) { return c.kind == kind; });
@@ -346,22 +490,14 @@ class PlyReading {
     const bool faces_fit = of_kind(kind_polygon) <= 1 && of_kind(kind_triangle_strip) == 0;
     for (Cells& cells : cells_) {
       CellSorter sorter(dataset_, reader_.path());
-      if (cells.kind == kind_polygon) sorter.reserve(kind_triangle, cells.ends.size());
-      std::size_t begin = 0;
-      for (const std::size_t end : cells.ends) {
-        const auto ids = std::span<const std::int64_t>(cells.ids).subspan(begin, end - begin);
-        if (cells.kind == kind_triangle_strip) add_strips(sorter, ids);
-        else sorter.add(cells.kind, ids);
-        begin = end;
-      }
+      add_cells(sorter, cells);
       // Arrays cover one element of the file; with several elements of a kind they would not cover all its cells.
       if (cells.kind == kind_line ? edges_fit : faces_fit) {
         for (DataArray& array : cells.arrays) sorter.add_array(std::move(array));
       } else if (!cells.arrays.empty()) {
         dataset_.warnings.emplace_back("arrays on faces were left out (the file has several lists of faces or strips)");
       }
-      cells.ids = {};
-      cells.ends = {};
+      cells.parts = {};
     }
   }
 
@@ -371,126 +507,8 @@ class PlyReading {
   std::vector<Cells> cells_;
 };
 
-// ---- writing ----
-
-// PLY has no 64-bit integers.
-ScalarType ply_type(const JoinedArray& array) {
-  if (array.type != ScalarType::int64) return array.type;
-  for (const JoinedArray::Part& part : array.parts) {
-    for (const std::int64_t v : std::get<std::vector<std::int64_t>>(part.array->values))
-      if (v != static_cast<std::int32_t>(v)) return ScalarType::float64;
-  }
-  return ScalarType::int32;
-}
-
-struct OutColumn {
-  const DataArray* array;
-  int component;
-  ScalarType type;
-  std::string name;
-};
-
-// The properties of an array, by names that no other property of the element has; these are in `taken`.
-std::vector<std::string> property_names(const JoinedArray& array, std::set<std::string>& taken) {
-  const auto components = static_cast<std::size_t>(array.components);
-  const auto use = [&](const std::vector<std::string>& names) {
-    if (std::any_of(names.begin(), names.end(), [&](const auto& name) { return taken.contains(name); })) return false;
-    taken.insert(names.begin(), names.end());
-    return true;
-  };
-  for (const auto& [name, parts] : known_groups())
-    if (name == array.name && parts.size() == components && use(parts)) return parts;
-  std::set<std::string> meaningful;  // what a group's part alone would be mistaken for
-  for (const auto& [name, parts] : known_groups())
-    if (parts.size() > 2) meaningful.insert(parts.begin(), parts.end());
-  std::string stem = array.name;
-  std::replace_if(
-      stem.begin(), stem.end(), [](unsigned char c) { return c <= ' '; }, '_');
-  for (;; stem += "_array") {
-    std::vector<std::string> names{stem};
-    for (std::size_t c = 0; components > 1 && c < components; ++c) {
-      names.resize(components);
-      names[c] = fmt::format("{}_{}", stem, c);
-    }
-    if (!meaningful.contains(names[0]) && use(names)) return names;
-  }
-}
-
-std::vector<OutColumn> columns_of(const DataArrays& data, std::size_t tuples, const char* kind,
-                                  std::set<std::string> taken) {
-  const ArrayBlock block{&data, tuples, kind};
-  std::vector<OutColumn> columns;
-  for (const JoinedArray& joined : join_arrays(std::span(&block, 1))) {
-    const std::vector<std::string> names = property_names(joined, taken);
-    for (int c = 0; c < joined.components; ++c)
-      columns.push_back({joined.parts[0].array, c, ply_type(joined), names[static_cast<std::size_t>(c)]});
-  }
-  return columns;
-}
-
-void write_row(ByteWriter& writer, const std::vector<OutColumn>& columns, std::size_t row) {
-  for (const OutColumn& column : columns) {
-    const double value = column.array->at(row, column.component);
-    with_type(column.type, [&]<class T>() { write_value(writer, static_cast<T>(value), native_encoding); });
-  }
-}
-
-void print_names(ByteWriter& writer, const char* element, const std::vector<OutColumn>& columns) {
-  const auto fits_a_line = [](const std::string& name) {
-    return std::none_of(name.begin(), name.end(), [](unsigned char c) { return c < ' '; });
-  };
-  for (const OutColumn& c : columns)
-    if (c.component == 0 && fits_a_line(c.array->name))
-      writer.print("comment {} {} {} {} {}\n", array_marker, element, c.array->components, c.name, c.array->name);
-}
-
-void print_columns(ByteWriter& writer, const std::vector<OutColumn>& columns) {
-  for (const OutColumn& c : columns) writer.print("property {} {}\n", name_of(ply_types, c.type), c.name);
-}
-
 }  // namespace
 
 Dataset read_ply(const std::filesystem::path& path) { return PlyReading(path).run(); }
-
-void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
-  const auto point_columns = columns_of(dataset.point_data, dataset.points.size(), "points", {"x", "y", "z"});
-  const std::set<std::string> corners{"vertex_indices", "vertex_index", "vertex1", "vertex2"};
-  const auto face_columns = columns_of(dataset.triangles.data, dataset.triangles.cells.size(), "triangles", corners);
-  const auto line_columns = columns_of(dataset.line_data, dataset.lines.size(), "lines", corners);
-  const ScalarType point_type = smallest_type(dataset.points);
-  const std::size_t edges = cells_written(dataset, CellKind::line);
-
-  ByteWriter writer(files[0]);
-  writer.print("ply\nformat {} 1.0\ncomment written by Isochron\n",
-               native_encoding == Encoding::little_endian ? "binary_little_endian" : "binary_big_endian");
-  print_names(writer, "vertex", point_columns);
-  print_names(writer, "face", face_columns);
-  if (edges > 0) print_names(writer, "edge", line_columns);
-  writer.print("element vertex {}\n", dataset.points.size());
-  for (const char axis : {'x', 'y', 'z'}) writer.print("property {} {}\n", name_of(ply_types, point_type), axis);
-  print_columns(writer, point_columns);
-  writer.print("element face {}\nproperty list uchar int vertex_indices\n", dataset.triangles.cells.size());
-  print_columns(writer, face_columns);
-  if (edges > 0) {
-    writer.print("element edge {}\nproperty int vertex1\nproperty int vertex2\n", edges);
-    print_columns(writer, line_columns);
-  }
-  writer.print("end_header\n");
-
-  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
-    write_points(writer, std::span(&dataset.points[i], 1), point_type, native_encoding);
-    write_row(writer, point_columns, i);
-  }
-  for (std::size_t i = 0; i < dataset.triangles.cells.size(); ++i) {
-    write_value(writer, std::uint8_t{3}, native_encoding);
-    writer.write(dataset.triangles.cells[i].data(), 3 * sizeof(std::uint32_t));
-    write_row(writer, face_columns, i);
-  }
-  for_each_written(dataset, CellKind::line, [&](std::size_t line, std::span<const VertexId> ends) {
-    for (const VertexId id : ends) write_value(writer, id.value, native_encoding);
-    write_row(writer, line_columns, line);
-  });
-  writer.finish();
-}
 
 }  // namespace isochron

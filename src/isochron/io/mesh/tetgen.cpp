@@ -38,7 +38,7 @@ std::vector<DataArray> declared_arrays(std::string_view text, std::size_t values
 class Columns {
  public:
   Columns(std::string_view text, std::size_t values_per_row, std::string_view last_name)
-      : arrays_(declared_arrays(text, values_per_row)), declared_(!arrays_.empty()) {
+      : arrays_(declared_arrays(text, values_per_row)), declared_(!arrays_.empty()), values_per_row_(values_per_row) {
     if (declared_) return;
     for (std::size_t k = 0; k < values_per_row; ++k) {
       const bool named = k + 1 == values_per_row && !last_name.empty();
@@ -46,9 +46,15 @@ class Columns {
     }
   }
 
-  void read_row(TextScanner& in) {
+  [[nodiscard]] std::size_t values_per_row() const { return values_per_row_; }
+  /// Makes places for so many rows.
+  void resize(std::size_t rows) {
     for (DataArray& array : arrays_)
-      std::visit([&](auto& values) { read_tuple(in, array.components, values); }, array.values);
+      std::visit([&](auto& values) { values.resize(rows * static_cast<std::size_t>(array.components)); }, array.values);
+  }
+  void read_row(TextScanner& in, std::size_t row) {
+    for (DataArray& array : arrays_)
+      std::visit([&](auto& values) { read_tuple(in, row, array.components, values); }, array.values);
   }
 
   void store(DataArrays& target) {
@@ -60,12 +66,14 @@ class Columns {
 
  private:
   template <class T>
-  static void read_tuple(TextScanner& in, int components, std::vector<T>& values) {
-    for (int k = 0; k < components; ++k) values.push_back(in.number<T>("an attribute"));
+  static void read_tuple(TextScanner& in, std::size_t row, int components, std::vector<T>& values) {
+    T* const tuple = values.data() + row * static_cast<std::size_t>(components);
+    for (int k = 0; k < components; ++k) tuple[k] = in.number<T>("an attribute");
   }
 
   std::vector<DataArray> arrays_;
   bool declared_;
+  std::size_t values_per_row_;
 };
 
 std::size_t attribute_count(TextScanner& in) {
@@ -73,6 +81,8 @@ std::size_t attribute_count(TextScanner& in) {
   if (attributes > 1000) in.fail("more than 1000 attributes (the header is damaged); export the file again");
   return attributes;
 }
+
+std::uint64_t first_index(TextScanner in) { return in.integer<std::uint64_t>("a point's index"); }
 
 // Returns the number that the first vertex has: 0 or 1.
 std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
@@ -86,19 +96,19 @@ std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
   const bool markers = in.more_on_line() && in.integer<int>("the number of boundary markers") != 0;
   in.skip_line();
 
-  std::size_t base = 0;
-  std::vector<std::int32_t> marks;
+  const std::size_t base = first_index(in), possible = in.possible_rows(points, 2 * (columns.values_per_row() + 3));
+  std::vector<std::int32_t> marks(markers ? possible : 0);
   result.points.resize(points);
-  for (std::size_t i = 0; i < points; ++i) {
-    const auto index = in.integer<std::uint64_t>("a point's index");
-    if (i == 0) base = index;
+  columns.resize(possible);
+  read_rows(in, points, 0, [&](TextScanner& row, std::size_t i) {
+    const auto index = row.integer<std::uint64_t>("a point's index");
     if (base > 1 || index != base + i)
-      in.fail("points are not numbered 0, 1, 2... or 1, 2, 3...; renumber them in order");
-    for (int k = 0; k < dimension; ++k) result.points[i][k] = in.coordinate();
-    columns.read_row(in);
-    if (markers) marks.push_back(in.integer<std::int32_t>("a boundary marker"));
-    in.skip_rest();
-  }
+      row.fail("points are not numbered 0, 1, 2... or 1, 2, 3...; renumber them in order");
+    for (int k = 0; k < dimension; ++k) result.points[i][k] = row.coordinate();
+    columns.read_row(row, i);
+    if (markers) marks[i] = row.integer<std::int32_t>("a boundary marker");
+    row.skip_rest();
+  });
   in.require_end("points", points);
   columns.store(result.point_data);
   if (markers) set_labels(result.point_data, "boundary_marker", std::move(marks));
@@ -108,14 +118,16 @@ std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
 template <int Corners>
 void read_cells(TextScanner& in, std::size_t cells, int extra, std::size_t base, Columns& columns, Dataset& result) {
   auto& block = result.block<Corners>();
+  make_room(block.cells, cells);
   block.cells.resize(cells);
-  for (auto& cell : block.cells) {
-    in.integer<std::int64_t>("an element's index");  // real files have gaps here; nothing refers to it
-    for (VertexId& v : cell) v = in.vertex(base, result.points.size());
-    for (int k = 0; k < extra; ++k) in.vertex(base, result.points.size());
-    columns.read_row(in);
-    in.skip_rest();
-  }
+  columns.resize(in.possible_rows(cells, 2 * (columns.values_per_row() + Corners + 1)));
+  read_rows(in, cells, 0, [&](TextScanner& row, std::size_t i) {
+    row.integer<std::int64_t>("an element's index");  // real files have gaps here; nothing refers to it
+    for (VertexId& v : block.cells[i]) v = row.vertex(base, result.points.size());
+    for (int k = 0; k < extra; ++k) row.vertex(base, result.points.size());
+    columns.read_row(row, i);
+    row.skip_rest();
+  });
   in.require_end("elements", cells);
   columns.store(block.data);
   if (extra > 0)
@@ -150,12 +162,12 @@ int values_per_tuple(const DataArrays& arrays) {
   return result;
 }
 
-void write_values(ByteWriter& out, const DataArrays& arrays, std::size_t tuple) {
+void print_values(PrintedText& out, const DataArrays& arrays, std::size_t tuple) {
   for (const DataArray& array : arrays.all()) {
-    out.print(" ");
+    out << ' ';
     print_tuple(out, array, tuple);
   }
-  out.print("\n");
+  out << '\n';
 }
 
 template <int Corners>
@@ -163,11 +175,13 @@ void write_elements(const OutputFile& file, const CellBlock<Corners>& block) {
   ByteWriter out(file);
   write_names(out, block.data);
   out.print("{} {} {}\n", block.cells.size(), Corners, values_per_tuple(block.data));
-  for (std::size_t i = 0; i < block.cells.size(); ++i) {
-    out.print("{}", i);
-    for (const VertexId v : block.cells[i]) out.print(" {}", v.value);
-    write_values(out, block.data, i);
-  }
+  out.print_rows(block.cells.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      text << i;
+      for (const VertexId v : block.cells[i]) text << ' ' << v.value;
+      print_values(text, block.data, i);
+    }
+  });
   out.finish();
 }
 
@@ -184,11 +198,13 @@ void write_tetgen(std::span<const OutputFile> files, const Dataset& dataset) {
   ByteWriter out(files[0]);
   write_names(out, dataset.point_data);
   out.print("{} 3 {} 0\n", dataset.points.size(), values_per_tuple(dataset.point_data));
-  for (std::size_t i = 0; i < dataset.points.size(); ++i) {
-    const Vec3d& p = dataset.points[i];
-    out.print("{} {} {} {}", i, p.x, p.y, p.z);
-    write_values(out, dataset.point_data, i);
-  }
+  out.print_rows(dataset.points.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+    for (std::size_t i = first; i < first + count; ++i) {
+      const Vec3d& p = dataset.points[i];
+      text << i << ' ' << p.x << ' ' << p.y << ' ' << p.z;
+      print_values(text, dataset.point_data, i);
+    }
+  });
   out.finish();
   if (!dataset.tets.cells.empty()) write_elements<4>(files[1], dataset.tets);
   else write_elements<3>(files[1], dataset.triangles);
