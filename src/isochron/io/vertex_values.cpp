@@ -2,9 +2,8 @@
 
 #include <cmath>
 
-#include "isochron/core/parallel.h"
-#include "isochron/core/parallel_in_order.h"
-#include "isochron/io/file.h"
+#include "isochron/io/bytes.h"
+#include "isochron/io/printed_text.h"
 #include "isochron/io/tables.h"
 #include "isochron/io/values.h"
 
@@ -26,26 +25,6 @@ std::string igb_header(std::size_t vertices) {
   return header;
 }
 
-/// Writes the lines that `print(i, text)` adds to a text; several threads ask.
-template <class Print>
-void write_lines(ByteWriter& out, std::size_t count, const Print& print) {
-  constexpr std::size_t stretch = std::size_t{1} << 14;
-  using Text = fmt::memory_buffer;
-  parallel_in_order<Text>(
-      usual_threads(), (count + stretch - 1) / stretch,
-      [&](std::size_t i, const std::atomic<bool>&) {
-        Text text;
-        for (std::size_t k = i * stretch; k < std::min(count, (i + 1) * stretch); ++k) print(k, text);
-        return text;
-      },
-      [&](std::size_t, const Text& text) { out.write(std::string_view(text.data(), text.size())); });
-}
-
-template <class... Args>
-void print_to(fmt::memory_buffer& text, fmt::format_string<Args...> format, Args&&... args) {
-  fmt::vformat_to(fmt::appender(text), format, fmt::make_format_args(args...));
-}
-
 /// NumPy's name of a type, without the byte order: "f8".
 template <class T>
 std::string npy_type() {
@@ -65,8 +44,9 @@ void write_list(ByteWriter& out, std::string_view extension, const std::vector<T
     out.write(igb_header(list.size()));
     write_each<float>(out, list.size(), native_encoding, or_never);
   } else {
-    write_lines(out, list.size(),
-                [&](std::size_t i, fmt::memory_buffer& text) { print_to(text, "{}\n", or_never(i)); });
+    out.print_rows(list.size(), [&](std::size_t first, std::size_t count, PrintedText& text) {
+      for (std::size_t i = first; i < first + count; ++i) text << or_never(i) << '\n';
+    });
   }
 }
 
@@ -94,12 +74,14 @@ void write_vertex_table(const OutputFile& file, const std::function<Vec3d(std::s
   for (const DataArray* column : columns) out.print(",{}", column->name);
   out.write("\n");
   const std::size_t count = columns.empty() ? 0 : columns.front()->tuple_count();
-  write_lines(out, count, [&](std::size_t i, fmt::memory_buffer& text) {
-    const Vec3d p = position_of(i);
-    print_to(text, "{},{},{},{}", i, p.x, p.y, p.z);
-    for (const DataArray* column : columns)
-      std::visit([&](const auto& list) { print_to(text, ",{}", list[i]); }, column->values);
-    text.push_back('\n');
+  out.print_rows(count, [&](std::size_t first, std::size_t rows, PrintedText& text) {
+    for (std::size_t i = first; i < first + rows; ++i) {
+      const Vec3d p = position_of(i);
+      text << i << ',' << p.x << ',' << p.y << ',' << p.z;
+      for (const DataArray* column : columns)
+        std::visit([&](const auto& list) { text << ',' << list[i]; }, column->values);
+      text << '\n';
+    }
   });
   out.finish();
 }
