@@ -5,6 +5,7 @@
 #include "fuzz/memory.h"
 #include "isochron/error.h"
 #include "isochron/io/bytes.h"
+#include "isochron/io/text_rows.h"
 
 namespace isochron::fuzz {
 namespace {
@@ -32,6 +33,8 @@ const std::vector<Target>& targets() {
 }
 
 void run(const Target& target, std::string_view input) {
+  // Half of the inputs are cut into chunks of rows, as files of megabytes are.
+  set_row_chunk_bytes(input.size() % 2 == 0 ? 48 : 0);
   const UnpackLimit limit(max_unpacked);
   MemoryCount memory;
   try {
