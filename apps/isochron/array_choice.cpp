@@ -49,9 +49,13 @@ std::vector<std::string> named_on_points(const SolveRequest& request) {
 
 void declare_arrays(Command& command, const std::string& what, ArrayNames& names) {
   command.repeated("--arrays", "NAME,…", what, [&names](const std::string& text) {
-    if (!names) names.emplace();
-    if (text == "none") return;
+    const bool first = !names;
+    if (first) names.emplace();
+    if (first && text == "none") return;
+    if (!first && names->empty())
+      throw usage_error("--arrays none leaves out all ('{}' is asked for too); give one", text);
     for (const std::string_view name : split_text(text, ",")) {
+      if (name == "none") throw usage_error("--arrays none leaves out all ('{}' names others); give none alone", text);
       if (name.empty()) throw usage_error("'{}' has an empty name in it; write names like region,fiber, or none", text);
       names->emplace_back(name);
     }

@@ -96,7 +96,7 @@ int convert_mesh(const ConvertRequest& request, Console& console) {
 }
 
 /// Leaves the arrays that are asked for, else the first where the format holds one. Gives the names of the others.
-std::vector<std::string> leave_out_arrays(const ConvertRequest& request, Image& image) {
+std::vector<std::string> drop_other_arrays(const ConvertRequest& request, Image& image) {
   std::vector<std::string> names = image.data.names();
   check_array_names(request.arrays, names);
   ArrayNames kept = request.arrays;
@@ -112,7 +112,7 @@ int convert_image(const ConvertRequest& request, Console& console) {
   Timer timer;
   Image image = read_reported(request.input, request.raw, console);
   const double read_seconds = timer.seconds();
-  const std::vector<std::string> dropped = about_file(request.input, [&] { return leave_out_arrays(request, image); });
+  const std::vector<std::string> dropped = about_file(request.input, [&] { return drop_other_arrays(request, image); });
   const double write_seconds =
       timed_write(request, console, [&] { write_image(request.output, image, request.overwrite); });
   if (!request.arrays) warn_dropped_arrays(request.output, dropped, ".vti", console);

@@ -18,6 +18,7 @@
 #include "isochron/dataset.h"
 #include "isochron/generate.h"
 #include "isochron/io.h"
+#include "isochron/io/bytes.h"
 #include "isochron/metric_arrays.h"
 #include "isochron/solver.h"
 
@@ -70,15 +71,13 @@ double copy_seconds(const std::filesystem::path& mesh, const std::filesystem::pa
   std::vector<char> buffer(std::size_t{1} << 20);
   const Timer timer;
   for (const auto& file : files_written(mesh)) {
-    const int from = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (from < 0) continue;  // fibres are left out of a set without them
-    const int copy = ::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    for (ssize_t got = ::read(from, buffer.data(), buffer.size()); got > 0;
-         got = ::read(from, buffer.data(), buffer.size()))
-      if (copy < 0 || ::write(copy, buffer.data(), static_cast<std::size_t>(got)) != got)
+    const Descriptor from(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!from.is_open()) continue;  // fibres are left out of a set without them
+    const Descriptor copy(::open(to.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    const auto read = [&] { return ::read(from.number(), buffer.data(), buffer.size()); };
+    for (ssize_t got = read(); got > 0; got = read())
+      if (::write(copy.number(), buffer.data(), static_cast<std::size_t>(got)) != got)
         throw RuntimeError("the copy cannot be written; free some space", to.string());
-    ::close(copy);
-    ::close(from);
   }
   const double seconds = timer.seconds();
   std::filesystem::remove(to);
@@ -133,17 +132,17 @@ class EndToEnd {
     const auto x = static_cast<double>(mesh.tets.cells.size());
     report_.add({row, "copy", {}, copied, "s", {}, EntryPoint{"copy of " + format.extension, x}});
     if (options_.columns == BenchColumns::all)
-      add_way(row, format, x, Backend::threads, input, output, copied, elements);
-    if (has_gpu()) add_way(row, format, x, Backend::cuda, input, output, copied, elements);
+      add_backend(row, format, x, Backend::threads, input, output, copied, elements);
+    if (has_gpu()) add_backend(row, format, x, Backend::cuda, input, output, copied, elements);
     for (const auto& path : {input, output})
       for (const auto& file : files_written(path)) std::filesystem::remove(file);
   }
 
-  void add_way(const std::string& row, const FormatCase& format, double x, Backend backend,
-               const std::filesystem::path& input, const std::filesystem::path& output, double copied,
-               std::size_t elements) {
+  void add_backend(const std::string& row, const FormatCase& format, double x, Backend backend,
+                   const std::filesystem::path& input, const std::filesystem::path& output, double copied,
+                   std::size_t elements) {
     const bool gpu = backend == Backend::cuda;
-    const std::string way = gpu ? "GPU" : fmt::format("{} threads", threads_);
+    const std::string name = gpu ? "GPU" : fmt::format("{} threads", threads_);
     std::optional<Steps> steps;
     for (int i = 0; i < 3; ++i) {
       stop_if_cancelled(options_);
@@ -152,7 +151,7 @@ class EndToEnd {
     }
     const Remark fault = check(input, output, backend) ? Remark() : Remark(failed_check);
     const auto entry = [&](const char* step, std::optional<double> aim, double seconds) {
-      Entry result{row, fmt::format("{}, {}", way, step), aim, seconds, "s", fault};
+      Entry result{row, fmt::format("{}, {}", name, step), aim, seconds, "s", fault};
       if (fault.failed) result.ours.reset();
       return result;
     };
@@ -162,7 +161,7 @@ class EndToEnd {
     report_.add(entry("write", {}, steps->write));
     const bool aimed = elements > 20'000'000 && format.extension == ".vtk";
     Entry whole = entry("whole", aimed ? std::optional(gpu ? 1.2 : 2.0) : std::nullopt, steps->whole);
-    whole.point = EntryPoint{fmt::format("{}, {}", format.extension, way), x};
+    whole.point = EntryPoint{fmt::format("{}, {}", format.extension, name), x};
     report_.add(std::move(whole));
     Entry ratio = entry("read and write over copy", format.text ? std::nullopt : std::optional(3.0),
                         (steps->read + steps->write) / copied);

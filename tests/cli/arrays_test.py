@@ -143,6 +143,8 @@ class Arrays(CliCase):
         self.assertEqual(set(self.arrays("e.vti")), {"reached", "speed"})
         self.expect(2, "convert b.vti e.nii --arrays reached,speed", words=("e.nii", "one array"))
         self.expect(2, "convert b.vti e.nii --arrays none", words=("e.nii", "nothing to write"))
+        for both in ("--arrays none,speed", "--arrays none --arrays speed", "--arrays speed --arrays none"):
+            self.expect(2, "convert b.vti f.vti", both, words=("--arrays none", "leaves out all"))
 
     def test_convert(self):
         summary = self.succeed_json("convert all.vtu b.vtk --arrays depth,cv")

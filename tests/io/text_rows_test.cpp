@@ -248,6 +248,44 @@ TEST(TextRows, EndWithTheSameErrorWhereFilesAreDamaged) {
     }
 }
 
+TEST(TextRows, LinesTooShortForRowsStayInTheirPlaces) {
+  const auto lines = [](int count, const std::string& line) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += line + "\n";
+    return text;
+  };
+  const Files carp = written("a.pts", mesh_of(CellKind::tet)), tetgen = written("a.node", mesh_of(CellKind::tet));
+  const auto changed = [](Files files, const std::string& name, const std::string& content) {
+    for (auto& [file, text] : files)
+      if (file == name) text = content;
+    return files;
+  };
+  // As many lines as rows are announced, but so short that places are made for fewer.
+  const Files samples[] = {
+      changed(carp, "a.lon", "1\n1 0 0\n" + lines(59, "1")),
+      changed(tetgen, "a.node", "40 3 900 1\n" + lines(40, "0 1 2 3")),
+      changed(tetgen, "a.ele", "60 4 900\n" + lines(60, "0 1 2 3 4")),
+  };
+  for (const Files& files : samples) {
+    const TemporaryFolder folder;
+    for (const auto& [name, content] : files) folder.put(name, content);
+    const SmallChunks chunks(40, 4);
+    for (int i = 0; i < 10; ++i) EXPECT_THROW(read_dataset(folder.path() / files[0].first), InputError);
+    expect_same_in_chunks(folder.path() / files[0].first, files[0].first);
+  }
+}
+
+TEST(TextRows, BytesOfAMarkAreDataInBinaryFiles) {
+  std::string content =
+      "ply\nformat binary_little_endian 1.0\nelement vertex 100\nproperty float x\nproperty float y\nproperty float "
+      "z\nend_header\n";
+  for (int i = 0; i < 100; ++i) content += std::string("\xef\xbb\xbf\x3f", 4) + std::string(8, '\0');
+  const TemporaryFolder folder;
+  const fs::path path = folder.file("a.ply", content);
+  const SmallChunks chunks(48, 2);
+  for (const Vec3d& p : read_dataset(path).points) EXPECT_NEAR(p.x, 1.498, 1e-3);
+}
+
 TEST(TextRows, SeveralErrorsGiveTheFirst) {
   const Files off = written("a.off", mesh_of(CellKind::triangle));
   std::string content = off[0].second;

@@ -37,7 +37,6 @@ constexpr std::string_view packed_too_short = "the compressed data is too short 
 
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t zlib_bytes = std::size_t{1} << 17;  // its own buffer
-constexpr std::size_t longest_word = std::size_t{1} << 28;
 constexpr std::size_t task_bytes = std::size_t{1} << 18;  // of one thread at a time: in its cache
 constexpr std::size_t worth_threads = 8 * task_bytes;
 

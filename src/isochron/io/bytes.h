@@ -114,6 +114,9 @@ class FileBytes {
   std::filesystem::path path_;  // likewise
 };
 
+/// A line or word of so many bytes is refused: binary data has no end of lines.
+inline constexpr std::size_t longest_word = std::size_t{1} << 28;
+
 /// A forward-only view of one file as lines, words or bytes. Views returned by `peek`, `line` and `token` live until
 /// the next call. Every surprise is an InputError about the file.
 class ByteReader {

@@ -89,7 +89,8 @@ std::optional<double> parse_real(std::string_view text) {
 
 TextScanner::TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax)
     : path_(std::move(path)), begin_(text.data()), pos_(begin_), end_(begin_ + text.size()), word_(begin_) {
-  if (text.starts_with("\xef\xbb\xbf")) pos_ += 3;  // a byte order mark that some editors leave
+  if (syntax.byte_order_mark && text.starts_with("\xef\xbb\xbf"))
+    pos_ += 3;  // a byte order mark that some editors leave
   for (std::size_t c = 0; c <= ' '; ++c) classes_[c] = blank;
   for (const char c : syntax.separators) classes_[static_cast<unsigned char>(c)] = blank;
   classes_['\n'] = newline;

@@ -124,6 +124,7 @@ class TextScanner {
   struct Syntax {
     bool hash_comments = false;     ///< '#' starts a comment that ends with the line
     std::string_view separators{};  ///< characters that count as blanks, besides white space
+    bool byte_order_mark = true;    ///< one in front is passed over
   };
 
   TextScanner(std::filesystem::path path, std::string_view text, Syntax syntax);

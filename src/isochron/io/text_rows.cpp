@@ -9,6 +9,7 @@ namespace isochron {
 namespace {
 
 constexpr std::size_t usual_chunk_bytes = std::size_t{1} << 18;
+constexpr std::size_t usual_row_bytes = 24;
 std::atomic<std::size_t> chunk_bytes{0};
 
 /// Whether so many bytes are worth several threads.
@@ -37,7 +38,7 @@ std::vector<TextRows> cut_window(ByteReader& reader, std::size_t rows, std::size
   const std::size_t bytes = 8 * row_chunk_bytes() * static_cast<std::size_t>(usual_threads());
   std::string_view text = reader.peek(bytes);
   if (row_bytes == 0 && text.size() >= bytes) text = text.substr(0, text.rfind('\n') + 1);
-  const TextScanner in(reader.path(), text, {});
+  const TextScanner in(reader.path(), text, {.byte_order_mark = false});
   if (row_bytes == 0) return in.cut_rows(rows, TextScanner::Announced::no);
   return in.cut_blocks(std::min(rows, text.size() / row_bytes), row_bytes);
 }
@@ -79,9 +80,8 @@ std::vector<TextRows> TextScanner::cut_rows(std::size_t rows, Announced announce
   for (std::size_t found = 0; found < rows;) {
     if (left.empty()) return announced == Announced::yes ? std::vector<TextRows>() : result;
     // As many chunks as the rows may fill, since others may follow that are counted in vain.
-    constexpr std::size_t usual_row = 24;
-    const std::size_t most = 8 * static_cast<std::size_t>(usual_threads());
-    const std::size_t wanted = std::clamp<std::size_t>((rows - found) * usual_row / chunk + 1, 1, most);
+    const std::size_t max_chunks = 8 * static_cast<std::size_t>(usual_threads());
+    const std::size_t wanted = std::clamp<std::size_t>((rows - found) * usual_row_bytes / chunk + 1, 1, max_chunks);
     const std::size_t before = result.size();
     while (!left.empty() && result.size() < before + wanted) {
       const std::size_t line_end = left.size() <= chunk ? std::string_view::npos : left.find('\n', chunk - 1);

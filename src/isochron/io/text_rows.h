@@ -29,10 +29,13 @@ struct NoPart {};
 /// Reads the next `rows` rows: calls `read(in, row, part)` for each. Where each row is a line of its own, or
 /// `row_bytes` bytes of a binary block (0: text), several threads do so at once. Each part collects what the rows of a
 /// stretch leave; the result has them in order. `read` must refer to no other row: a row may be read again, into a
-/// fresh part. Where it throws, the error of the first row that cannot be read is the one that is seen.
+/// fresh part. Where it throws, the error of the first row that cannot be read is the one that is seen. Where fewer
+/// rows have `places` (`possible_rows`), they cannot all be there, and one thread reads up to the error.
 template <class Part, class Read>
-std::vector<Part> read_rows(TextScanner& in, std::size_t rows, std::size_t row_bytes, const Read& read) {
-  const std::vector<TextRows> chunks = row_bytes > 0 ? in.cut_blocks(rows, row_bytes) : in.cut_rows(rows);
+std::vector<Part> read_rows(TextScanner& in, std::size_t rows, std::size_t row_bytes, const Read& read,
+                            std::size_t places) {
+  std::vector<TextRows> chunks;
+  if (places >= rows) chunks = row_bytes > 0 ? in.cut_blocks(rows, row_bytes) : in.cut_rows(rows);
   std::vector<Part> parts(chunks.size());
   std::optional<TextScanner> last;  // of the last chunk
   const std::size_t good = read_chunks(chunks.size(), [&](std::size_t c) {
@@ -59,10 +62,21 @@ std::vector<Part> read_rows(TextScanner& in, std::size_t rows, std::size_t row_b
   return parts;
 }
 
+/// The same where all rows have places.
+template <class Part, class Read>
+std::vector<Part> read_rows(TextScanner& in, std::size_t rows, std::size_t row_bytes, const Read& read) {
+  return read_rows<Part>(in, rows, row_bytes, read, rows);
+}
+
 /// The same for rows that leave no part: `read(in, row)`.
 template <class Read>
+void read_rows(TextScanner& in, std::size_t rows, std::size_t row_bytes, const Read& read, std::size_t places) {
+  read_rows<NoPart>(
+      in, rows, row_bytes, [&](TextScanner& own, std::size_t row, NoPart&) { read(own, row); }, places);
+}
+template <class Read>
 void read_rows(TextScanner& in, std::size_t rows, std::size_t row_bytes, const Read& read) {
-  read_rows<NoPart>(in, rows, row_bytes, [&](TextScanner& own, std::size_t row, NoPart&) { read(own, row); });
+  read_rows(in, rows, row_bytes, read, rows);
 }
 
 /// Where the cursor of a file is behind rows that are lines.

@@ -24,7 +24,7 @@ void write_vertex_values(const OutputFile& file, const DataArray& values);
 bool is_table_file(const std::filesystem::path& path);
 
 /// Writes a line "id,x,y,z,…" for each vertex or voxel, with a column for each of some arrays of one component, behind
-/// a line of their names. `position_of` tells the place of each; several threads ask. Throws like
+/// a line of their names. `position_of` gives the place of each; several threads ask. Throws like
 /// `write_vertex_values`.
 void write_vertex_table(const OutputFile& file, const std::function<Vec3d(std::size_t)>& position_of,
                         const std::vector<const DataArray*>& columns);

@@ -87,6 +87,7 @@ void read_words(ByteReader& reader, std::size_t words, std::size_t group, const 
     } else if (whole) {
       return take(done, group, text);
     } else {
+      if (bytes > longest_word) reader.fail("a word does not end");
       bytes *= 2;
     }
   }

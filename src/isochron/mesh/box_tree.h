@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -24,12 +25,14 @@ inline void extend(Box& box, const Box& by) {
   }
 }
 
-/// Precondition: there are points.
+/// Of points, of which there is at least one. Coordinates that are not numbers count for nothing.
 inline Box box_of(std::span<const Vec3d> points, int threads = 1) {
-  Box box{points[0], points[0]};
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const Box nothing{{inf, inf, inf}, {-inf, -inf, -inf}};
+  Box box = nothing;
   std::mutex mutex;
   parallel_chunks(threads, points.size(), [&](std::size_t begin, std::size_t end) {
-    Box part{points[begin], points[begin]};
+    Box part = nothing;
     for (std::size_t v = begin; v < end; ++v) extend(part, {points[v], points[v]});
     const std::lock_guard lock(mutex);
     extend(box, part);

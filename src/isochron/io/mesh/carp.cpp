@@ -101,17 +101,19 @@ void read_fibers(const std::filesystem::path& path, CellSorter& sorter) {
   TextScanner in(path, bytes.text(), {.hash_comments = true});
   const std::size_t elements = sorter.cell_count(), values = read_fiber_header(in, elements);
   std::array<std::vector<double>, direction_names.size()> directions;
+  const std::size_t places = in.possible_rows(elements, 2 * values);
   for (std::size_t d = 0; d < values / 3; ++d) {
-    make_room(directions[d], 3 * in.possible_rows(elements, 2 * values));
-    directions[d].resize(3 * in.possible_rows(elements, 2 * values));
+    make_room(directions[d], 3 * places);
+    directions[d].resize(3 * places);
   }
-  read_rows(in, elements, 0, [&](TextScanner& row, std::size_t i) {
+  const auto read = [&](TextScanner& row, std::size_t i) {
     if (row.at_end())
       row.fail("there are too few fibres (rows: {}, elements in the .elem file: {}); use the file of the same mesh", i,
                elements);
     for (std::size_t k = 0; k < values; ++k) directions[k / 3][3 * i + k % 3] = row.coordinate("a fibre component");
     if (row.more_on_line()) row.fail("too many numbers in the line (rows differ in length); repair the file");
-  });
+  };
+  read_rows(in, elements, 0, read, places);
   if (!in.at_end()) {
     in.peek();
     in.fail("there are too many fibres (elements in the .elem file: {}); use the file of the same mesh", elements);

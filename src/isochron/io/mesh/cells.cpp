@@ -225,7 +225,7 @@ AddedCells CellAdder::add_all(std::span<const CellList* const> lists) {
     std::size_t end = cells.size();
     for (const CellList* list : lists) begin.push_back(std::exchange(end, end + list->count()));
     const std::size_t added = end - cells.size();
-    make_room(cells, end);
+    if (end > cells.capacity()) make_room(cells, std::max(end, 2 * cells.capacity()));  // files of many small blocks
     cells.resize(end);
     parallel_tasks(usual_threads(), lists.size(), [&](std::size_t i) {
       const auto from = std::as_bytes(lists[i]->corners());

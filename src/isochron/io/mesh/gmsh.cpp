@@ -490,6 +490,7 @@ class GmshReader {
     const TextScanner start = in_;
     const std::size_t bytes = row_bytes(4 + 8 * static_cast<std::size_t>(header.components));
     auto parts = read_rows<DataRows>(in_, header.rows, bytes, read);
+    std::erase_if(parts, [](const DataRows& part) { return part.rows == 0; });
     bool increasing = true;
     for (std::size_t i = 0; i < parts.size(); ++i)
       increasing = increasing && parts[i].increasing && (i == 0 || parts[i - 1].last < parts[i].first);

@@ -195,7 +195,7 @@ struct OffFaces {
 // ---- STL ----
 
 // Gives every different place of the corners a vertex, numbered in the order in which they come first. The corners are
-// dealt out by a hash of their place, so that several threads each look at some places.
+// distributed by a hash of their place, so that several threads each look at some places.
 template <class Real>
 class PointMerger {
  public:

@@ -392,7 +392,10 @@ class PlyReading {
   std::vector<CellRows> read_rows(Rows& rows) {
     std::vector<CellRows> parts;
     const bool in_text = header_.encoding == Encoding::text;
+    constexpr std::size_t first_few = 4096;
+    std::size_t few = first_few;  // rows that are read one by one; then they may be alike again
     for (std::size_t row = 0; row < rows.element.count;) {
+      const std::size_t before = row;
       const std::size_t row_bytes = in_text ? 0 : bytes_of_next_row(rows.element);
       if (rows.kind != kind_triangle_strip && (in_text || row_bytes > 0))
         while (const std::size_t read = read_window(reader_, rows.element.count - row, row_bytes, RowsEnd::word, parts,
@@ -401,7 +404,7 @@ class PlyReading {
                                                                         part);
                                                     }))
           row += read;
-      constexpr std::size_t few = 4096;  // then rows may be alike again
+      few = row > before ? first_few : 2 * few;  // a window that is looked at in vain costs as much as many rows
       CellRows& part = parts.emplace_back();
       FileSource file{reader_, header_.encoding};
       for (const std::size_t end = std::min(rows.element.count, row + few); row < end; ++row) {

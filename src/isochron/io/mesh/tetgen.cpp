@@ -100,7 +100,7 @@ std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
   std::vector<std::int32_t> marks(markers ? possible : 0);
   result.points.resize(points);
   columns.resize(possible);
-  read_rows(in, points, 0, [&](TextScanner& row, std::size_t i) {
+  const auto read = [&](TextScanner& row, std::size_t i) {
     const auto index = row.integer<std::uint64_t>("a point's index");
     if (base > 1 || index != base + i)
       row.fail("points are not numbered 0, 1, 2... or 1, 2, 3...; renumber them in order");
@@ -108,7 +108,8 @@ std::size_t read_nodes(const std::filesystem::path& path, Dataset& result) {
     columns.read_row(row, i);
     if (markers) marks[i] = row.integer<std::int32_t>("a boundary marker");
     row.skip_rest();
-  });
+  };
+  read_rows(in, points, 0, read, possible);
   in.require_end("points", points);
   columns.store(result.point_data);
   if (markers) set_labels(result.point_data, "boundary_marker", std::move(marks));
@@ -120,14 +121,16 @@ void read_cells(TextScanner& in, std::size_t cells, int extra, std::size_t base,
   auto& block = result.block<Corners>();
   make_room(block.cells, cells);
   block.cells.resize(cells);
-  columns.resize(in.possible_rows(cells, 2 * (columns.values_per_row() + Corners + 1)));
-  read_rows(in, cells, 0, [&](TextScanner& row, std::size_t i) {
+  const std::size_t possible = in.possible_rows(cells, 2 * (columns.values_per_row() + Corners + 1));
+  columns.resize(possible);
+  const auto read = [&](TextScanner& row, std::size_t i) {
     row.integer<std::int64_t>("an element's index");  // real files have gaps here; nothing refers to it
     for (VertexId& v : block.cells[i]) v = row.vertex(base, result.points.size());
     for (int k = 0; k < extra; ++k) row.vertex(base, result.points.size());
     columns.read_row(row, i);
     row.skip_rest();
-  });
+  };
+  read_rows(in, cells, 0, read, possible);
   in.require_end("elements", cells);
   columns.store(block.data);
   if (extra > 0)
