@@ -7,6 +7,7 @@
 
 #include "isochron/arrival.h"
 #include "isochron/domain.h"
+#include "isochron/linearization.h"
 #include "isochron/options.h"
 #include "isochron/sources.h"
 
@@ -67,6 +68,12 @@ class Solver {
   /// vertices that `sources` sets are exempt. Of second order the choice of differences is that of the first-order
   /// times, which are computed again. Throws UsageError for several factored sources, which are solved one by one.
   Residual residual(const Arrival& arrival, const Sources& sources);
+
+  /// How the times of a solution change with the metric, the onsets and the places of the sources. `arrival` must be
+  /// what `solve` gives for `sources`, of first order, from plain or ball sources; its tolerance is that of the
+  /// derivatives. Computed on the host. Throws UsageError for what has no derivatives yet: factored and level-set
+  /// starts, second order, virtual tetrahedra, the other schemes of images, ranks, a mesh in device memory.
+  Linearization linearize(const Arrival& arrival, const Sources& sources);
 
  private:
   std::unique_ptr<Engine> engine_;

@@ -166,6 +166,12 @@ ISOCHRON_HD constexpr T determinant(SymTensor3<T> m) {
   return m.xx * (m.yy * m.zz - m.yz * m.yz) - m.xy * (m.xy * m.zz - m.yz * m.xz) + m.xz * (m.xy * m.yz - m.yy * m.xz);
 }
 
+/// Σ a_ij b_ij over all nine components.
+template <class T>
+ISOCHRON_HD constexpr T contraction(SymTensor3<T> a, SymTensor3<T> b) {
+  return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + 2 * (a.xy * b.xy + a.xz * b.xz + a.yz * b.yz);
+}
+
 /// The inverse; the tensor must not be singular.
 template <class T>
 ISOCHRON_HD constexpr SymTensor3<T> inverse(SymTensor3<T> m) {

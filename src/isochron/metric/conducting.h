@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -38,7 +39,7 @@ class ConductingMesh {
     if (!kept) return;
     if (kept->empty()) refuse_standstill();
     left_out_ = mesh.element_count() - kept->size();
-    own_ = std::make_unique<Own>(Own{with_elements<Corners>(mesh, *kept), metric.of(*kept)});
+    own_ = std::make_unique<Own>(Own{with_elements<Corners>(mesh, *kept), metric.of(*kept), *kept});
     mesh_ = &own_->mesh;
     metric_ = &own_->metric;
   }
@@ -47,11 +48,14 @@ class ConductingMesh {
   [[nodiscard]] const Metric& metric() const { return *metric_; }
   /// Elements that do not conduct.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
+  /// What an element of `mesh()` is in the mesh that was given.
+  [[nodiscard]] ElementId original(ElementId e) const { return own_ ? own_->kept[e.index()] : e; }
 
  private:
   struct Own {
     SimplexMesh<Corners> mesh;
     Metric metric;
+    std::vector<ElementId> kept;
   };
 
   std::unique_ptr<Own> own_;

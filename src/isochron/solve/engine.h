@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/adjoint/system.h"
 #include "isochron/arrival.h"
 #include "isochron/capabilities.h"
 #include "isochron/core/parallel.h"
@@ -23,6 +24,7 @@
 #include "isochron/core/timer.h"
 #include "isochron/device.h"
 #include "isochron/error.h"
+#include "isochron/linearization.h"
 #include "isochron/progress.h"
 #include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/limits.h"
@@ -43,6 +45,8 @@ class Engine {
   virtual void set_metric(const AnyMetric& metric) = 0;
   virtual void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
+  /// Throws UsageError, unless the engine can.
+  virtual Linearization linearize(const Arrival& arrival, const Sources& sources);
 };
 
 template <int Corners>
@@ -203,9 +207,7 @@ class EngineOf final : public Engine {
   Residual residual(const Arrival& arrival, const Sources& sources) override {
     const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
     const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
-    if (times.size() != adapter_.user_count())
-      throw UsageError(fmt::format("{} times for {} {}; give one per {}", times.size(), adapter_.user_count(),
-                                   adapter_.user_noun().plural, adapter_.user_noun().singular));
+    check_times(times);
     Residual result;
     with_cpu_fallback([&] {
       prepare();
@@ -224,7 +226,48 @@ class EngineOf final : public Engine {
     return result;
   }
 
+  Linearization linearize(const Arrival& arrival, const Sources& sources) override {
+    if constexpr (!requires { adapter_.check_differentiable(); }) {
+      return Engine::linearize(arrival, sources);
+    } else {
+      const std::vector<double> fetched =
+          arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
+      const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
+      check_times(times);
+      const StopScope stop(options_.progress.cancel);
+      prepare();
+      const SourceInit init = arrival.source_init.value_or(plan_.source_init);
+      adapter_.check_differentiable();
+      if (init == SourceInit::factored || !sources.level_set.empty())
+        throw UsageError("derivatives are those of plain and ball sources at vertices and points; choose another " +
+                         Message(Setting{Option::source_init}));
+      std::shared_ptr<const DependenceSystem> system;
+      with_times(times, sources, init, [&](auto& run, const auto& start, const auto& /*group*/) {
+        adapter_.with_problem([&](const auto& problem) {
+          DependenceRows rows = run.rows(start, adapter_.seed_rows(sources, init), [&](GlobalVertexId vertex) {
+            return adapter_.internal(problem, vertex.in_whole());
+          });
+          for (std::uint32_t& e : rows.element) e = adapter_.user_element(e);
+          DependenceSystem::Shape shape{std::vector<std::uint32_t>(problem.vertex_count, VertexId::invalid_value),
+                                        adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources)};
+          adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
+            if (start.state.time[v] < std::numeric_limits<std::decay_t<decltype(start.state.time[v])>>::infinity())
+              shape.user[v] = static_cast<std::uint32_t>(user);
+          });
+          system = std::make_shared<const DependenceSystem>(std::move(rows), std::move(shape));
+        });
+      });
+      return Linearization(std::move(system));
+    }
+  }
+
  private:
+  void check_times(std::span<const double> times) const {
+    if (times.size() != adapter_.user_count())
+      throw UsageError(fmt::format("{} times for {} {}; give one per {}", times.size(), adapter_.user_count(),
+                                   adapter_.user_noun().plural, adapter_.user_noun().singular));
+  }
+
   /// Whether this solver can take a metric in device memory; throws UsageError.
   void check_device_metric(const AnyMetric& metric) const {
     if (plan_.method != Method::push)

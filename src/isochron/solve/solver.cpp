@@ -49,4 +49,12 @@ Residual Solver::residual(const Arrival& arrival, const Sources& sources) {
   return engine_->residual(arrival, sources);
 }
 
+Linearization Solver::linearize(const Arrival& arrival, const Sources& sources) {
+  return engine_->linearize(arrival, sources);
+}
+
+Linearization Engine::linearize(const Arrival& /*arrival*/, const Sources& /*sources*/) {
+  throw UsageError("derivatives are those of meshes and of images with the adaptive scheme, not over ranks");
+}
+
 }  // namespace isochron

@@ -155,12 +155,13 @@ double change(const SymTensor3d& inverse_at_source, const SymTensor3d& m) {
 /// The seeds of one source.
 class SourceBall {
  public:
-  SourceBall(const VoxelMetric& metric, const GridCells& cells, const PlacedSource& source)
-      : metric_(metric), cells_(cells), source_(source), tensor_(metric_at(metric, cells, source)) {}
+  SourceBall(const VoxelMetric& metric, const GridCells& cells, const PlacedSource& source, SeedRows* rows)
+      : metric_(metric), cells_(cells), source_(source), tensor_(metric_at(metric, cells, source)), rows_(rows) {}
 
   void add_plain(std::vector<Seed>& seeds) const {
     if (source_.centred) {
       seeds.push_back({source_.vertex, source_.time, source_.source});
+      if (rows_ != nullptr) rows_->add_onset(source_.source);
       return;
     }
     const std::size_t before = seeds.size();
@@ -191,6 +192,58 @@ class SourceBall {
     Vec3d way = real(voxel) - source_.position;
     const double here = std::sqrt(squared_length(tensor_, way)), there = std::sqrt(squared_length(metric_.at(id), way));
     seeds.push_back({id, source_.time + 0.5 * (here + there), source_.source, kind});
+    if (rows_ != nullptr) note(id, way, here, there);
+  }
+
+  /// The row of the mean of two times along the same way: in the metric at the source, a mean of those around it, and
+  /// in that of the voxel.
+  void note(VertexId voxel, const Vec3d& way, double here, double there) const {
+    const ImageGrid& grid = metric_.grid;
+    const Vec3d in_world = way.x * grid.axes[0] + way.y * grid.axes[1] + way.z * grid.axes[2];
+    Vec3d by_place{};  // in voxels
+    const auto add_part = [&](VertexId at, double share, double time) {
+      rows_->rows.add_term(at.value, SymTensor3d::outer(in_world, 0.25 * share / time));
+    };
+    if (there > 0) {
+      add_part(voxel, 1, there);
+      by_place = by_place - (0.5 / there) * (metric_.at(voxel) * way);
+    }
+    if (here > 0 && source_.centred) add_part(source_.vertex, 1, here);
+    if (here > 0 && !source_.centred) {
+      by_place = by_place - (0.5 / here) * (tensor_ * way);
+      double total = 0;
+      for_corners(cells_, source_.position, [&](const Vec3i&, double weight) { total += weight; });
+      for_corners(cells_, source_.position, [&](const Vec3i& corner, double weight) {
+        const VertexId at = cells_.box.voxel(corner);
+        add_part(at, weight / total, here);
+        const double excess = squared_length(metric_.at(at), way) - here * here;
+        by_place += (0.25 * excess / (here * total)) * weight_by_place(corner);
+      });
+    }
+    rows_->rows.add_place(source_.source, to_world(by_place));
+    const std::uint32_t row = rows_->rows.current();
+    rows_->rows.end_row();
+    rows_->add_after(row, source_.source);
+  }
+
+  /// How the nearness of a voxel changes with the place of the source, in voxels.
+  [[nodiscard]] Vec3d weight_by_place(const Vec3i& voxel) const {
+    const Vec3d from = source_.position - real(voxel);
+    Vec3d result;
+    for (int d = 0; d < 3; ++d) {
+      result[d] = from[d] > 0 ? -1 : 1;
+      for (int other = 0; other < 3; ++other)
+        if (other != d) result[d] *= 1 - std::abs(from[other]);
+    }
+    return result;
+  }
+
+  /// The derivative by a place in the world, from that by its index.
+  [[nodiscard]] Vec3d to_world(const Vec3d& by_index) const {
+    const auto& [x, y, z] = metric_.grid.axes;
+    const double volume = dot(x, cross(y, z));
+    return (by_index.x / volume) * cross(y, z) + (by_index.y / volume) * cross(z, x) +
+           (metric_.grid.flat() ? 0 : by_index.z / volume) * cross(x, y);
   }
 
   template <class Visit>
@@ -221,6 +274,7 @@ class SourceBall {
   const GridCells& cells_;
   const PlacedSource& source_;
   SymTensor3d tensor_;
+  SeedRows* rows_;
 };
 
 /// Which sources have another source voxel beside them.
@@ -315,13 +369,14 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid) {
 }
 
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
-                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius) {
+                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius,
+                                  SeedRows* rows) {
   std::vector<Seed> seeds;
   seeds.reserve(placed.size());
   std::optional<Regions> regions;
   if (init != SourceInit::plain) regions.emplace(metric.grid, placed);
   for (const PlacedSource& source : placed) {
-    const SourceBall ball(metric, cells, source);
+    const SourceBall ball(metric, cells, source, rows);
     ball.add_plain(seeds);
     if (regions && regions->alone(source)) ball.add_ball(radius, seeds);
   }

@@ -6,6 +6,7 @@
 
 #include "isochron/options.h"
 #include "isochron/solve/common/seed.h"
+#include "isochron/solve/common/seed_rows.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/sources.h"
 
@@ -37,9 +38,10 @@ int limited_radius(int ball_rings, std::size_t sources, const ImageGrid& grid);
 /// The seeds of placed sources. `plain` sets the voxel, or those around a source between voxels. `ball` and `factored`
 /// add the voxels around it, up to `radius` voxels away, as far as the metric is nearly constant, where the straight
 /// line from the source stays in the mask; not for sources with another source voxel beside them, which are parts of a
-/// region. All have the straight line's time.
+/// region. All have the straight line's time; `rows` gets how that depends on the input.
 std::vector<Seed> make_grid_seeds(const VoxelMetric& metric, const GridCells& cells,
-                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius);
+                                  const std::vector<PlacedSource>& placed, SourceInit init, int radius,
+                                  SeedRows* rows = nullptr);
 
 /// The voxels whose metric `make_grid_seeds` may look at.
 std::vector<std::uint32_t> voxels_of_seeds(const ImageGrid& grid, const GridCells& cells,

@@ -3,9 +3,11 @@
 #include <utility>
 #include <variant>
 
+#include "isochron/solve/common/dependence.h"
 #include "isochron/solve/common/methods.h"
 #include "isochron/solve/grid/cuda/speed_scale.h"
 #include "isochron/solve/grid/device_adapter.h"
+#include "isochron/solve/grid/grid_dependence.h"
 #include "isochron/solve/grid/grid_finish.h"
 #include "isochron/solve/grid/image_adapter.h"
 
@@ -18,8 +20,13 @@ class ImageRun {
   using T = typename Problem::Scalar;
 
  public:
-  ImageRun(const Problem& problem, const ImageGroup& group, const Plan& plan, double band_width, int threads)
-      : problem_(problem), run_{plan.order, threads, band_width, group.factored ? &*group.factored : nullptr} {}
+  ImageRun(const Problem& problem, const ImageGroup& group, const ImageGrid& grid, const Metric* metric,
+           const Plan& plan, double band_width, int threads)
+      : problem_(problem),
+        grid_(grid),
+        metric_(metric),
+        seeds_(group.seeds),
+        run_{plan.order, threads, band_width, group.factored ? &*group.factored : nullptr} {}
 
   void solve(Start<T>& start, std::vector<std::string>& /*notes*/) const { solve_adaptive(problem_, start, run_); }
 
@@ -34,8 +41,18 @@ class ImageRun {
   /// The capability table has no weights on images.
   [[nodiscard]] static std::vector<Upwind> upwind(const Start<T>& /*start*/) { return {}; }
 
+  template <class Internal>
+  [[nodiscard]] DependenceRows rows(const Start<T>& start, const SeedRows& seed_rows, const Internal& internal) const {
+    const GridDependence<Problem> dependence(problem_, {grid_, *metric_}, start.state.time.data());
+    return make_rows(problem_.vertex_count, start, problem_.unit, seeds_, seed_rows, run_.threads, internal,
+                     [&](std::uint32_t x, DependenceRows& to) { dependence.add_row(x, to); });
+  }
+
  private:
   const Problem& problem_;
+  const ImageGrid& grid_;
+  const Metric* metric_;  ///< null where it is not on the host
+  const std::vector<Seed>& seeds_;
   AdaptiveRun run_;
 };
 
@@ -78,7 +95,28 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
 
   template <class Problem>
   ImageRun<Problem> make_run(const Problem& problem, const ImageGroup& group, int threads) const {
-    return {problem, group, *plan_, options_.band_width, threads};
+    return {problem, group, grid_, metric_, *plan_, options_.band_width, threads};
+  }
+
+  [[nodiscard]] SeedRows seed_rows(const Sources& sources, SourceInit init) const {
+    SeedRows rows;
+    const auto placed = place_grid_sources(grid_, *cells_, sources);
+    make_grid_seeds({grid_, *metric_}, *cells_, placed, init,
+                    limited_radius(options_.ball_rings, placed.size(), grid_), &rows);
+    return rows;
+  }
+  [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) const {
+    std::vector<std::uint8_t> result(sources.count(), 0);
+    for (const PlacedSource& source : place_grid_sources(grid_, *cells_, sources))
+      result[static_cast<std::size_t>(source.source)] = source.centred ? 0 : 1;
+    return result;
+  }
+  [[nodiscard]] static std::uint32_t user_element(std::uint32_t voxel) { return voxel; }
+  void check_differentiable() const {
+    if (plan_->order != 1) throw UsageError("derivatives are those of first order; choose another " +
+                                            Message(Setting{Option::order, "1"}));
+    if (metric_ == nullptr || speeds_ != nullptr)
+      throw UsageError("derivatives need the metric in host memory");
   }
 
  private:

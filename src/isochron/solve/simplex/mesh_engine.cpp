@@ -8,10 +8,12 @@
 
 #include "isochron/metric/conducting.h"
 #include "isochron/solve/common/methods.h"
+#include "isochron/solve/common/dependence.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
+#include "isochron/solve/simplex/dependence.h"
 #include "isochron/solve/simplex/device_adapter.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
@@ -47,7 +49,7 @@ class MeshRun {
  public:
   MeshRun(const SimplexProblem<T, Corners>& problem, const MeshGroup& group, const Context& context,
           MeshSchedule<T, Corners>* schedule)
-      : problem_(problem), context_(context), schedule_(schedule) {
+      : problem_(problem), context_(context), schedule_(schedule), seeds_(group.seeds) {
     if constexpr (std::is_same_v<T, double>)
       if (group.factored) make_views(*group.factored);
   }
@@ -69,6 +71,15 @@ class MeshRun {
 
   [[nodiscard]] std::vector<Upwind> upwind(const Start<T>& start) const {
     return with_relaxer(start, [&](const auto& relax) { return upwind_pass(relax, start.pinned, context_.threads); });
+  }
+
+  /// Element ids are those of the mesh that is solved on.
+  template <class Internal>
+  [[nodiscard]] DependenceRows rows(const Start<T>& start, const SeedRows& seed_rows, const Internal& internal) const {
+    const Plain relax = plain(start);
+    const MeshDependence<T, Corners> dependence(problem_, context_.mesh, context_.metric, relax);
+    return make_rows(problem_.vertex_count, start, problem_.unit, seeds_, seed_rows, context_.threads, internal,
+                     [&](std::uint32_t v, DependenceRows& to) { dependence.add_row(v, to); });
   }
 
  private:
@@ -112,6 +123,7 @@ class MeshRun {
   const SimplexProblem<T, Corners>& problem_;
   Context context_;
   MeshSchedule<T, Corners>* schedule_;  ///< null: time bands
+  const std::vector<Seed>& seeds_;
   std::vector<SourceView> views_;       ///< of a factored source
 };
 
@@ -209,15 +221,35 @@ class MeshAdapter {
       locator_ = std::make_unique<PointLocator<Corners>>(*mesh_, plan_->threads);
   }
 
+  /// How the seeds of plain and ball sources depend on the input, in the order of their group.
+  [[nodiscard]] SeedRows seed_rows(const Sources& sources, SourceInit init) {
+    SeedRows rows;
+    const PlacedSources placed = place(sources);
+    make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, limits_of(placed), &rows);
+    return rows;
+  }
+  /// By source: whether it may be moved.
+  [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) {
+    std::vector<std::uint8_t> result(sources.count(), 0);
+    for (const PlacedSource& source : place(sources).points) result[source.source] = source.vertex.valid() ? 0 : 1;
+    return result;
+  }
+  /// What an element that is solved on is to the user.
+  [[nodiscard]] std::uint32_t user_element(std::uint32_t e) const {
+    return conducting_ ? conducting_->original(ElementId(e)).value : e;
+  }
+  /// Throws UsageError for what has no derivative here.
+  void check_differentiable() const {
+    if (mesh_ == nullptr) throw UsageError("derivatives need the mesh and the metric in host memory");
+    if (Corners == 4 && plan_->split_obtuse)
+      throw UsageError("derivatives through virtual tetrahedra are not available; solve without splitting obtuse corners");
+  }
+
   /// Of factored sources one group for each point and one for the level set, else one of all.
   std::vector<MeshGroup> groups(const Sources& sources, SourceInit init) {
-    const PlacedSources placed = find_where_it_conducts(
-        left_out(), [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
-    if (init != SourceInit::factored) {
-      const BallLimits limits =
-          ball_limits(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
-      return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, limits), {}}};
-    }
+    const PlacedSources placed = place(sources);
+    if (init != SourceInit::factored)
+      return {{make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, limits_of(placed)), {}}};
     check_factored_count(placed.points.size());
     std::vector<MeshGroup> groups;
     for (const PlacedSource& source : placed.points) {
@@ -267,6 +299,14 @@ class MeshAdapter {
   }
 
  private:
+  [[nodiscard]] PlacedSources place(const Sources& sources) {
+    return find_where_it_conducts(
+        left_out(), [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
+  }
+  [[nodiscard]] BallLimits limits_of(const PlacedSources& placed) const {
+    return ball_limits(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);
+  }
+
   /// The mesh that is solved on: without the elements that do not conduct.
   void choose_mesh(const HeldMetric& metric) {
     if (mesh_chosen_) return;

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "isochron/core/dual.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/local/simplex_update.h"
@@ -94,6 +95,39 @@ class TriangleInput {
   const SplitInput<T, 3>& input_;
   mutable std::uint32_t known_ = VertexId::invalid_value;
   mutable std::array<double, 3> lengths_{};
+};
+
+/// The same with the lengths as variables, in the order in which their triangles are asked for.
+template <class T>
+class VariableTriangles {
+ public:
+  static constexpr int most = max_unfolds + 1;
+  using Length = Dual<3 * most>;
+
+  explicit VariableTriangles(const SplitInput<T, 3>& input) : input_(input) {}
+
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.record(i).vertex(c); }
+  [[nodiscard]] Length length(std::uint32_t i, int a, int b) const {
+    const int edge = edge_index(a, b);
+    return Length::variable(input_.lengths(i)[edge], 3 * place_of(i) + edge);
+  }
+  [[nodiscard]] Behind behind(std::uint32_t a, std::uint32_t b, std::uint32_t i) const {
+    return input_.behind({a, b}, i);
+  }
+
+  void restart() { triangles_.clear(); }
+  [[nodiscard]] const std::vector<std::uint32_t>& triangles() const { return triangles_; }
+
+ private:
+  int place_of(std::uint32_t i) const {
+    const auto found = std::find(triangles_.begin(), triangles_.end(), i);
+    const auto place = static_cast<int>(found - triangles_.begin());
+    if (found == triangles_.end()) triangles_.push_back(i);
+    return place;
+  }
+
+  const SplitInput<T, 3>& input_;
+  mutable std::vector<std::uint32_t> triangles_;
 };
 
 template <class T>
@@ -312,6 +346,42 @@ VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& probl
   return index_virtual_elements(std::move(parts[0]), problem.vertex_count);
 }
 
+template <class T>
+std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem, const TriangleMesh& mesh,
+                                             const Metric& metric, const VirtualRecord<T, 3>& record) {
+  const SplitLimits limits;
+  const SplitInput<T, 3> input(problem, mesh, metric, limits);
+  VariableTriangles<T> variables(input);
+  using Length = typename VariableTriangles<T>::Length;
+  TriangleUnfolder<VariableTriangles<T>, Length> unfolder(variables, limits.metric_contrast);
+  std::vector<LengthChange> result;
+  // The corner that it comes from is not kept: it is one of those at the target.
+  for (const std::uint32_t incidence : problem.adjacency.at(VertexId(record.target))) {
+    const std::uint32_t i = incidence >> 2;
+    const int corner = Adjacency::corner_of(incidence);
+    if (problem.elements[i].acute(corner)) continue;
+    variables.restart();
+    unfolder.split(i, corner, [&](const VirtualTriangleOf<Length>& v) {
+      const std::array<const Length*, 3> lengths{&v.ab, &v.ax, &v.bx};
+      bool same = v.a == record.face[0] && v.b == record.face[1];
+      for (std::size_t k = 0; k < 3; ++k) same = same && static_cast<T>(lengths[k]->value) == record.length[k];
+      if (!same || !result.empty()) return;
+      for (std::size_t t = 0; t < variables.triangles().size(); ++t) {
+        LengthChange change{variables.triangles()[t], {}};
+        for (std::size_t k = 0; k < 3; ++k)
+          for (std::size_t edge = 0; edge < 3; ++edge) change.by[k][edge] = lengths[k]->by[3 * t + edge];
+        result.push_back(change);
+      }
+    });
+    if (!result.empty()) break;
+  }
+  return result;
+}
+
+template std::vector<LengthChange> changes_of_virtual(const SimplexProblem<float, 3>&, const TriangleMesh&,
+                                                      const Metric&, const VirtualRecord<float, 3>&);
+template std::vector<LengthChange> changes_of_virtual(const SimplexProblem<double, 3>&, const TriangleMesh&,
+                                                      const Metric&, const VirtualRecord<double, 3>&);
 template VirtualElements<float, 3> index_virtual_elements(std::vector<VirtualRecord<float, 3>>, std::size_t);
 template VirtualElements<float, 4> index_virtual_elements(std::vector<VirtualRecord<float, 4>>, std::size_t);
 template VirtualElements<double, 3> index_virtual_elements(std::vector<VirtualRecord<double, 3>>, std::size_t);

@@ -1,6 +1,8 @@
 // Splitting corners that are obtuse in the metric with virtual elements (paper 000 section 2.2, paper 003 section 2.2).
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <vector>
 
 #include "isochron/solve/simplex/problem.h"
@@ -25,6 +27,17 @@ struct SplitLimits {
 template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits = {}, int threads = 1);
+
+/// How the squared lengths of a virtual triangle, in the order of its record, change with those of one triangle that it
+/// stands for, in the order of `edge_corners`.
+struct LengthChange {
+  std::uint32_t triangle = 0;  ///< of the problem
+  std::array<std::array<double, 3>, 3> by{};
+};
+/// For all triangles that it stands for. The record must be one of `split_obtuse` with its default limits.
+template <class T>
+std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem, const TriangleMesh& mesh,
+                                             const Metric& metric, const VirtualRecord<T, 3>& record);
 
 /// Lists the records by target and by face vertex.
 template <class T, int Corners>

@@ -19,7 +19,8 @@ inline constexpr int max_unfolds = 8;
 inline constexpr double squared_shortcut = 0.98;
 
 /// Squared lengths a and b of an edge in the metrics on its two sides are alike enough for one virtual element.
-ISOCHRON_HD inline bool alike(double squared_a, double squared_b, double contrast) {
+template <class Real>
+ISOCHRON_HD inline bool alike(Real squared_a, Real squared_b, double contrast) {
   const double most = contrast * contrast;
   return squared_a <= most * squared_b && squared_b <= most * squared_a;
 }
@@ -31,31 +32,34 @@ struct Behind {
 };
 
 /// A virtual triangle seen from its target x: the edge a,b opposite, with squared lengths.
-struct VirtualTriangle {
+template <class Real>
+struct VirtualTriangleOf {
   std::uint32_t a, b;
-  double ab, ax, bx;
+  Real ab, ax, bx;
 };
+using VirtualTriangle = VirtualTriangleOf<double>;
 
 /// Unfolds the triangles behind an obtuse corner, which is the origin of the plane. Plane coordinates are lengths in
 /// the metric of the corner's triangle; where another triangle's metric gives the shared edge another length it is
 /// drawn larger by that ratio, its `scale`, and lengths in it are drawn lengths over scale.
 ///
 /// `Input` has `vertex(triangle, corner)`, `length(triangle, corner, corner)` (squared) and `behind(a, b, triangle)`,
-/// the one other triangle at the edge a,b.
-template <class Input>
+/// the one other triangle at the edge a,b. `Real` is what it computes with: a number, or one with its derivatives.
+template <class Input, class Real = double>
 class TriangleUnfolder {
  public:
   /// Unfolding ends where an edge's lengths on its two sides differ by more than `contrast`.
   ISOCHRON_HD TriangleUnfolder(const Input& input, double contrast) : input_(input), contrast_(contrast) {}
 
-  /// Calls `emit(VirtualTriangle)` for each of those that stand for corner t of triangle i.
+  /// Calls `emit` with each of those that stand for corner t of triangle i.
   template <class Emit>
   ISOCHRON_HD void split(std::uint32_t i, int t, Emit&& emit) {
+    using std::sqrt;
     const int a = (t + 1) % 3, b = (t + 2) % 3;
-    const double ta = input_.length(i, t, a), tb = input_.length(i, t, b), ab = input_.length(i, a, b);
-    const double x = (ta + tb - ab) / (2 * std::sqrt(ta));
-    Drawn left{input_.vertex(i, a), std::sqrt(ta), 0, std::sqrt(ta)};
-    Drawn right{input_.vertex(i, b), x, std::sqrt(detail::larger(tb - x * x, 0.0)), std::sqrt(tb)};
+    const Real ta = input_.length(i, t, a), tb = input_.length(i, t, b), ab = input_.length(i, a, b);
+    const Real x = (ta + tb - ab) / (2 * sqrt(ta));
+    Drawn left{input_.vertex(i, a), sqrt(ta), Real(0), sqrt(ta)};
+    Drawn right{input_.vertex(i, b), x, sqrt(detail::larger(tb - x * x, Real(0))), sqrt(tb)};
     Window window{left, right, 0};
     crossings_ = 0;
     // The window's rays cross the edge (left, right) of triangle i; what is behind it?
@@ -64,7 +68,7 @@ class TriangleUnfolder {
       Drawn apex;
       if (next.apex < 0 || !draw(left, right, next, apex)) break;
       i = next.element;
-      const double margin = rounding * size(apex);
+      const Real margin = rounding * size(apex);
       const bool inside_left = cross(window.left, apex) > margin * size(window.left);
       const bool inside_right = cross(apex, window.right) > margin * size(window.right);
       bool keep_left = inside_left;
@@ -87,8 +91,8 @@ class TriangleUnfolder {
   /// A vertex in the plane, with the length of the straight path to the corner.
   struct Drawn {
     std::uint32_t vertex;
-    double x, y;
-    double path;
+    Real x, y;
+    Real path;
   };
   /// The part of the angle at the corner between two vertices that it sees; counter-clockwise from left to right.
   struct Window {
@@ -97,15 +101,18 @@ class TriangleUnfolder {
   };
   /// An edge of the strip and the scale of the triangle behind it.
   struct Crossed {
-    double left_x, left_y, along_x, along_y;
-    double scale;
+    Real left_x, left_y, along_x, along_y;
+    Real scale;
   };
 
-  ISOCHRON_HD static double cross(const Drawn& a, const Drawn& b) { return a.x * b.y - a.y * b.x; }
-  ISOCHRON_HD static double squared(const Drawn& a, const Drawn& b) {
+  ISOCHRON_HD static Real cross(const Drawn& a, const Drawn& b) { return a.x * b.y - a.y * b.x; }
+  ISOCHRON_HD static Real squared(const Drawn& a, const Drawn& b) {
     return (a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y);
   }
-  ISOCHRON_HD static double size(const Drawn& a) { return std::sqrt(a.x * a.x + a.y * a.y); }
+  ISOCHRON_HD static Real size(const Drawn& a) {
+    using std::sqrt;
+    return sqrt(a.x * a.x + a.y * a.y);
+  }
   ISOCHRON_HD static bool obtuse(const Window& w) {
     return w.left.x * w.right.x + w.left.y * w.right.y < -rounding * size(w.left) * size(w.right);
   }
@@ -113,16 +120,17 @@ class TriangleUnfolder {
   /// Draws the apex of the next triangle and enters the edge as crossed; not when the metrics differ too much.
   ISOCHRON_HD bool draw(const Drawn& left, const Drawn& right, const Behind& next, Drawn& apex) {
     const int cl = corner_of(next.element, left.vertex), cr = corner_of(next.element, right.vertex);
-    const double lr = input_.length(next.element, cl, cr), la = input_.length(next.element, cl, next.apex),
+    using std::sqrt;
+    const Real lr = input_.length(next.element, cl, cr), la = input_.length(next.element, cl, next.apex),
                  ra = input_.length(next.element, cr, next.apex);
-    const double drawn = squared(left, right);
+    const Real drawn = squared(left, right);
     if (!alike(drawn, lr, contrast_)) return false;
-    const double along = (la + lr - ra) / (2 * lr);  // in units of the edge
-    const double away = std::sqrt(detail::larger(la / lr - along * along, 0.0));
-    const double ex = right.x - left.x, ey = right.y - left.y;
+    const Real along = (la + lr - ra) / (2 * lr);  // in units of the edge
+    const Real away = sqrt(detail::larger(la / lr - along * along, Real(0)));
+    const Real ex = right.x - left.x, ey = right.y - left.y;
     apex = {input_.vertex(next.element, next.apex), left.x + along * ex + away * ey, left.y + along * ey - away * ex,
-            0};
-    crossed_[crossings_++] = {left.x, left.y, ex, ey, std::sqrt(drawn / lr)};
+            Real(0)};
+    crossed_[crossings_++] = {left.x, left.y, ex, ey, sqrt(drawn / lr)};
     apex.path = path_length(apex.x, apex.y, crossings_);
     return true;
   }
@@ -132,14 +140,15 @@ class TriangleUnfolder {
   }
 
   /// The straight path from the corner to a place in the plane, over some edges, piece by piece.
-  [[nodiscard]] ISOCHRON_HD double path_length(double x, double y, int crossings) const {
-    const double whole = std::sqrt(x * x + y * y);
-    double sum = 0, before = 0, scale = 1;
+  [[nodiscard]] ISOCHRON_HD Real path_length(Real x, Real y, int crossings) const {
+    using std::sqrt;
+    const Real whole = sqrt(x * x + y * y);
+    Real sum(0), before(0), scale(1);
     for (int k = 0; k < crossings; ++k) {
       const Crossed& edge = crossed_[k];
-      const double at =
+      const Real at =
           (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (x * edge.along_y - y * edge.along_x);
-      const double share = at < before ? before : (at > 1.0 ? 1.0 : at);
+      const Real share = at < before ? before : (at > Real(1) ? Real(1) : at);
       sum += (share - before) * whole / scale;
       before = share;
       scale = edge.scale;
@@ -149,25 +158,26 @@ class TriangleUnfolder {
 
   /// Paths summed in different metrics need not be sides of any triangle: updates through one that cannot exist are not
   /// monotone, and may come too early.
-  ISOCHRON_HD static bool exists(const VirtualTriangle& v) {
-    const double product = v.ab + v.ax - v.bx;  // twice that of the edges from a
+  ISOCHRON_HD static bool exists(const VirtualTriangleOf<Real>& v) {
+    const Real product = v.ab + v.ax - v.bx;  // twice that of the edges from a
     return 4 * v.ab * v.ax - product * product > rounding * v.ab * v.ax;
   }
 
   /// The squared length of the edge opposite the corner of a virtual triangle. In one metric it is that of the edge.
   /// Where the metric changes it may have to be less, so that the paths through the virtual triangle are not clearly
   /// shorter than those through the triangles it stands for; this is seen to at some places along the edge.
-  [[nodiscard]] ISOCHRON_HD double opposite_length(const Window& w) const {
-    const double scale = crossed_[w.crossings - 1].scale;
-    double result = squared(w.left, w.right) / (scale * scale);
+  [[nodiscard]] ISOCHRON_HD Real opposite_length(const Window& w) const {
+    using std::fabs;
+    const Real scale = crossed_[w.crossings - 1].scale;
+    Real result = squared(w.left, w.right) / (scale * scale);
     bool one_metric = true;
-    for (int k = 0; k < w.crossings; ++k) one_metric &= std::fabs(crossed_[k].scale - 1) < rounding;
+    for (int k = 0; k < w.crossings; ++k) one_metric &= fabs(crossed_[k].scale - 1) < rounding;
     if (one_metric) return result;
     for (int quarter = 1; quarter < 4; ++quarter) {
       const double right = 0.25 * quarter, left = 1 - right;
-      const double path =
+      const Real path =
           path_length(left * w.left.x + right * w.right.x, left * w.left.y + right * w.right.y, w.crossings);
-      const double ends = left * (w.left.path * w.left.path) + right * (w.right.path * w.right.path);
+      const Real ends = left * (w.left.path * w.left.path) + right * (w.right.path * w.right.path);
       result = detail::smaller(result, (ends - squared_shortcut * path * path) / (left * right));
     }
     return result;
@@ -176,7 +186,7 @@ class TriangleUnfolder {
   template <class Emit>
   ISOCHRON_HD void offer(const Window& w, Emit&& emit) const {
     if (w.crossings == 0) return;
-    const VirtualTriangle v{w.left.vertex, w.right.vertex, opposite_length(w), w.left.path * w.left.path,
+    const VirtualTriangleOf<Real> v{w.left.vertex, w.right.vertex, opposite_length(w), w.left.path * w.left.path,
                             w.right.path * w.right.path};
     if (v.ab > 0 && exists(v)) emit(v);
   }

@@ -146,9 +146,37 @@ class Relaxer {
     return best;
   }
 
- private:
   using Record = ElementRecord<T, Corners>;
 
+  // What a pull takes the least of.
+
+  FaceCandidate<T> tet_candidate(const Record& record, const TetView& w) const {
+    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
+            uc = times_.load(record.vertex(w.c));
+    if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return {inf, {}};
+    return detail::tet_update_scaled(ua, ub, uc, lengths_from(record.length, w));
+  }
+
+  EdgeCandidate<T> triangle_candidate(const StarRecord<T>& star) const {
+    const T ua = times_.load(star.a()), ub = times_.load(star.b());
+    if (!(ua < inf) && !(ub < inf)) return {inf, {}};
+    return detail::triangle_update_scaled(ua, ub, {star.ab, star.xa, star.xb});
+  }
+
+  auto candidate(const VirtualRecord<T, Corners>& record) const {
+    const auto& l = record.length;
+    const T u0 = times_.load(record.face[0]), u1 = times_.load(record.face[1]);
+    if constexpr (Corners == 4) {
+      const T u2 = times_.load(record.face[2]);
+      if (!(u0 < inf) && !(u1 < inf) && !(u2 < inf)) return FaceCandidate<T>{inf, {}};
+      return detail::tet_update_scaled(u0, u1, u2, TetLengths<T>{l[0], l[1], l[2], l[3], l[4], l[5]});
+    } else {
+      if (!(u0 < inf) && !(u1 < inf)) return EdgeCandidate<T>{inf, {}};
+      return detail::triangle_update_scaled(u0, u1, TriangleLengths<T>{l[0], l[1], l[2]});
+    }
+  }
+
+ private:
   /// The leads of x's elements, one for each incidence.
   [[nodiscard]] const Leads* leads(std::uint32_t x) const {
     return problem_.leads.data() + problem_.adjacency.offsets[x];
@@ -251,32 +279,6 @@ class Relaxer {
       if (time < now) emit(record.target, time);
     }
     return solves;
-  }
-
-  FaceCandidate<T> tet_candidate(const Record& record, const TetView& w) const {
-    const T ua = times_.load(record.vertex(w.a)), ub = times_.load(record.vertex(w.b)),
-            uc = times_.load(record.vertex(w.c));
-    if (!(ua < inf) && !(ub < inf) && !(uc < inf)) return {inf, {}};
-    return detail::tet_update_scaled(ua, ub, uc, lengths_from(record.length, w));
-  }
-
-  EdgeCandidate<T> triangle_candidate(const StarRecord<T>& star) const {
-    const T ua = times_.load(star.a()), ub = times_.load(star.b());
-    if (!(ua < inf) && !(ub < inf)) return {inf, {}};
-    return detail::triangle_update_scaled(ua, ub, {star.ab, star.xa, star.xb});
-  }
-
-  auto candidate(const VirtualRecord<T, Corners>& record) const {
-    const auto& l = record.length;
-    const T u0 = times_.load(record.face[0]), u1 = times_.load(record.face[1]);
-    if constexpr (Corners == 4) {
-      const T u2 = times_.load(record.face[2]);
-      if (!(u0 < inf) && !(u1 < inf) && !(u2 < inf)) return FaceCandidate<T>{inf, {}};
-      return detail::tet_update_scaled(u0, u1, u2, TetLengths<T>{l[0], l[1], l[2], l[3], l[4], l[5]});
-    } else {
-      if (!(u0 < inf) && !(u1 < inf)) return EdgeCandidate<T>{inf, {}};
-      return detail::triangle_update_scaled(u0, u1, TriangleLengths<T>{l[0], l[1], l[2]});
-    }
   }
 
   /// Where corners are acute the horizon leaves most solves an edge or a triangle, and branches are cheaper than full

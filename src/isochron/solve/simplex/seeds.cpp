@@ -103,20 +103,27 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
 
 template <int Corners>
 void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds) {
-  if (source.vertex.valid()) seeds.push_back({source.vertex, source.time, source.source});
+               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds,
+               SeedRows* rows) {
+  if (source.vertex.valid()) {
+    seeds.push_back({source.vertex, source.time, source.source});
+    if (rows != nullptr) rows->add_onset(source.source);
+  }
   if (source.vertex.valid() && init != SourceInit::ball) return;
-  ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time,
-                      init == SourceInit::ball ? limits : BallLimits{}, [&](VertexId v, double time, SeedKind kind) {
-                        const bool around_vertex = kind == SeedKind::own || source.vertex.valid();
-                        seeds.push_back({v, time, source.source, around_vertex ? kind : SeedKind::free_ball});
-                      });
+  ball_times<Corners>(
+      mesh, metric, adjacency, source.position, source.elements, source.time,
+      init == SourceInit::ball ? limits : BallLimits{},
+      [&](VertexId v, double time, SeedKind kind) {
+        const bool around_vertex = kind == SeedKind::own || source.vertex.valid();
+        seeds.push_back({v, time, source.source, around_vertex ? kind : SeedKind::free_ball});
+      },
+      {rows, source.source});
 }
 
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
                              const Sources& sources, const PlacedSources& placed, SourceInit init,
-                             const BallLimits& limits) {
+                             const BallLimits& limits, SeedRows* rows) {
   // A vertex beside another source vertex samples a curve or a surface: balls around each would be wasted work.
   std::vector<std::uint8_t> is_source;
   if (init == SourceInit::ball && placed.points.size() > 1) {
@@ -134,7 +141,7 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   std::vector<Seed> seeds;
   for (const PlacedSource& source : placed.points)
     add_seeds(mesh, metric, adjacency, source, init == SourceInit::ball && !alone(source) ? SourceInit::plain : init,
-              limits, seeds);
+              limits, seeds, rows);
   if (placed.level_set)
     levelset_times<Corners>(mesh, metric, adjacency, sources.level_set, [&](VertexId v, double time) {
       seeds.push_back({v, time, static_cast<std::int32_t>(sources.count() - 1), SeedKind::level_set});
@@ -145,12 +152,12 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
 template PlacedSources place_sources(const SimplexMesh<3>&, const Adjacency&, const Sources&, const PointLocator<3>*);
 template PlacedSources place_sources(const SimplexMesh<4>&, const Adjacency&, const Sources&, const PointLocator<4>*);
 template void add_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit,
-                        const BallLimits&, std::vector<Seed>&);
+                        const BallLimits&, std::vector<Seed>&, SeedRows*);
 template void add_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const PlacedSource&, SourceInit,
-                        const BallLimits&, std::vector<Seed>&);
+                        const BallLimits&, std::vector<Seed>&, SeedRows*);
 template std::vector<Seed> make_seeds(const SimplexMesh<3>&, const Metric&, const Adjacency&, const Sources&,
-                                      const PlacedSources&, SourceInit, const BallLimits&);
+                                      const PlacedSources&, SourceInit, const BallLimits&, SeedRows*);
 template std::vector<Seed> make_seeds(const SimplexMesh<4>&, const Metric&, const Adjacency&, const Sources&,
-                                      const PlacedSources&, SourceInit, const BallLimits&);
+                                      const PlacedSources&, SourceInit, const BallLimits&, SeedRows*);
 
 }  // namespace isochron

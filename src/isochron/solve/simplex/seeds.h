@@ -39,15 +39,17 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
                             const PointLocator<Corners>* locator = nullptr);
 
 /// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
-/// `ball` adds the ball around sources that stand alone (no other source vertex beside them), within the limits.
+/// `ball` adds the ball around sources that stand alone (no other source vertex beside them), within the limits. `rows`
+/// gets how their times depend on the input; those of a level set have none.
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
                              const Sources& sources, const PlacedSources& placed, SourceInit init,
-                             const BallLimits& limits);
+                             const BallLimits& limits, SeedRows* rows = nullptr);
 
 /// The seeds of one placed source alone.
 template <int Corners>
 void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds);
+               const PlacedSource& source, SourceInit init, const BallLimits& limits, std::vector<Seed>& seeds,
+               SeedRows* rows = nullptr);
 
 }  // namespace isochron

@@ -14,6 +14,7 @@
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/metric_frame.h"
+#include "isochron/solve/simplex/segment_shares.h"
 #include "isochron/solve/simplex/tet_view.h"
 
 namespace isochron {
@@ -87,18 +88,19 @@ double least_eigenvalue(SymTensor3d m) {
   return mean + 2 * size * std::cos((std::acos(turned) + 2 * std::numbers::pi) / 3);
 }
 
-double trace_of_product(SymTensor3d a, SymTensor3d b) {
-  return a.xx * b.xx + a.yy * b.yy + a.zz * b.zz + 2 * (a.xy * b.xy + a.xz * b.xz + a.yz * b.yz);
-}
-
 /// The times near one point source, by label correcting in the order of time. Inside, the unit is the travel time along
 /// a typical edge at the source.
 template <int Corners>
 class SourceBall {
  public:
   SourceBall(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-             std::vector<ElementId> seeds, const BallLimits& limits)
-      : mesh_(mesh), metric_(metric), adjacency_(adjacency), position_(position), seeds_(std::move(seeds)) {
+             std::vector<ElementId> seeds, const BallLimits& limits, BallRows rows)
+      : mesh_(mesh),
+        metric_(metric),
+        adjacency_(adjacency),
+        position_(position),
+        seeds_(std::move(seeds)),
+        rows_(rows) {
     const SymTensor3d mean = mean_tensor(metric_, seeds_);
     scale_ = 1 / (mean.xx + mean.yy + mean.zz);
     inverse_at_source_ = inverse(scale_ * mean);
@@ -106,8 +108,11 @@ class SourceBall {
     const bool grows = limits.rings > 0 && limits.vertices > 0 && size > 0 && size < infinity && coherent(mean);
     if (grows) unit_ = size;
     for (const ElementId e : seeds_)
-      for (const VertexId v : mesh_.element(e))
-        lower(place_of(v), std::sqrt(squared_length(metric_.tensor(e), mesh_.point(v) - position_)) / unit_);
+      for (const VertexId v : mesh_.element(e)) {
+        const std::uint32_t place = place_of(v);
+        if (lower(place, std::sqrt(squared_length(metric_.tensor(e), mesh_.point(v) - position_)) / unit_))
+          note_straight(place, {e});
+      }
     corners_ = vertices_.size();
     if (grows) grow(limits);
   }
@@ -118,12 +123,15 @@ class SourceBall {
   template <class Visit>
   void for_each(Visit&& visit) const {
     for (std::size_t i = 0; i < vertices_.size(); ++i)
-      if (i < corners_ || time_[i] <= radius_ * (1 + max_rounding))
+      if (i < corners_ || time_[i] <= radius_ * (1 + max_rounding)) {
         visit(vertices_[i], time_[i] * unit_, i < corners_ ? SeedKind::own : SeedKind::ball);
+        if (rows_.to != nullptr) rows_.to->add_after(row_[i], rows_.source);
+      }
   }
 
  private:
   static constexpr int edges = Corners * (Corners - 1) / 2;
+  using Face = std::array<int, Corners - 1>;  ///< corners of an element
   /// What an element needs for its updates; its vertices as places.
   struct Cell {
     std::array<std::uint32_t, Corners> corner;
@@ -135,12 +143,23 @@ class SourceBall {
   double typical_size(SymTensor3d mean);
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
-  void lower(std::uint32_t place, double time);
+  bool lower(std::uint32_t place, double time);
   void grow(const BallLimits& limits);
   void push(std::uint32_t x);
   void straighten(std::uint32_t place);
   [[nodiscard]] bool hopeless(const Cell& cell, int own, int target) const;
+  [[nodiscard]] static Face face_opposite(int target);
+  /// The arrival through the face opposite the target alone.
+  [[nodiscard]] PointSourceCandidate<double> through_face(const Cell& cell, int target, double limit) const;
+  [[nodiscard]] double earliest_of_face(const Cell& cell, int target) const;
+  [[nodiscard]] double slowness_bound(std::uint32_t place) const;
   [[nodiscard]] double update(const Cell& cell, int target) const;
+
+  // The rows of the times, where they are asked for; to be called when a time has been set.
+  void note_update(ElementId e, const Cell& cell, int target, double limit);
+  void note_slowness_bound(std::uint32_t place);
+  void note_straight(std::uint32_t place, std::vector<ElementId> through);
+  void end_row(std::uint32_t place);
 
   const SimplexMesh<Corners>& mesh_;
   const Metric& metric_;
@@ -153,11 +172,14 @@ class SourceBall {
   double unit_ = 1;
   double scale_ = 1;            ///< of metrics, so that determinants are in range
   double slowness_ = infinity;  ///< the least of the elements that were met
+  ElementId least_slow_;        ///< the one that has it
   double radius_ = 0;
   std::size_t corners_ = 0;           ///< places below it are corners of seeds
   std::vector<VertexId> vertices_;    ///< by place
   std::vector<double> time_;          ///< likewise
   std::vector<std::uint8_t> popped_;  ///< likewise
+  BallRows rows_;
+  std::vector<std::uint32_t> row_;  ///< by place, of the time that it has now
   std::vector<Cell> cells_;
   std::unordered_map<VertexId, std::uint32_t> place_;
   std::unordered_map<ElementId, std::uint32_t> cell_;
@@ -205,6 +227,7 @@ std::uint32_t SourceBall<Corners>::place_of(VertexId v) {
     vertices_.push_back(v);
     time_.push_back(infinity);
     popped_.push_back(0);
+    row_.push_back(0);
   }
   return place->second;
 }
@@ -222,21 +245,25 @@ auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
     for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit * unit);
   }
   const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
-  slowness_ = std::min(slowness_, std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit);
+  if (const double slowness = std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit; slowness < slowness_) {
+    slowness_ = slowness;
+    least_slow_ = e;
+  }
   const Invariants here = invariants_of(m, x);
   cell.alike = near(here.trace, at_source_.trace, alike_ratio) &&
                near(here.minors, at_source_.minors, alike_ratio * alike_ratio) &&
                near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1)) &&
-               trace_of_product(inverse_at_source_, m) < max_turn;
+               contraction(inverse_at_source_, m) < max_turn;
   cells_.push_back(cell);
   return cells_.back();
 }
 
 template <int Corners>
-void SourceBall<Corners>::lower(std::uint32_t place, double time) {
-  if (!(time < time_[place] * (1 - rounding_error))) return;
+bool SourceBall<Corners>::lower(std::uint32_t place, double time) {
+  if (!(time < time_[place] * (1 - rounding_error))) return false;
   time_[place] = time;
   queue_.emplace(time, place);
+  return true;
 }
 
 template <int Corners>
@@ -273,11 +300,15 @@ void SourceBall<Corners>::push(std::uint32_t x) {
   const std::span<const std::uint32_t> incidences = adjacency_.at(vertices_[x]);
   if (incidences.empty()) throw PartTooSmall();
   for (const std::uint32_t incidence : incidences) {
-    const Cell& cell = cell_of(Adjacency::element_of(incidence));
+    const ElementId e = Adjacency::element_of(incidence);
+    const Cell& cell = cell_of(e);
     if (!cell.alike) continue;
     const int own = Adjacency::corner_of(incidence);
-    for (int target = 0; target < Corners; ++target)
-      if (target != own && !hopeless(cell, own, target)) lower(cell.corner[target], update(cell, target));
+    for (int target = 0; target < Corners; ++target) {
+      if (target == own || hopeless(cell, own, target)) continue;
+      const double before = time_[cell.corner[target]];
+      if (lower(cell.corner[target], update(cell, target))) note_update(e, cell, target, before);
+    }
   }
 }
 
@@ -289,13 +320,16 @@ void SourceBall<Corners>::straighten(std::uint32_t place) {
   const SymTensor3d m = metric_.tensor(seeds_.front());
   const double straight = std::sqrt(squared_length(m, mesh_.point(vertices_[place]) - position_)) / unit_;
   if (!(straight < time_[place] * (1 - max_rounding))) return;
+  std::vector<ElementId> through = seeds_;
   const auto passable = [&](ElementId e) {
     for (const VertexId v : mesh_.element(e))
       if (adjacency_.at(v).empty()) throw PartTooSmall();
+    through.push_back(e);
     return metric_.tensor(e) == m;
   };
-  if (segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable))
-    time_[place] = straight;
+  if (!segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable)) return;
+  time_[place] = straight;
+  note_straight(place, std::move(through));
 }
 
 /// True when the target is earlier than the vertex that was popped, at an acute corner, and by more than the front's
@@ -314,27 +348,149 @@ bool SourceBall<Corners>::hopeless(const Cell& cell, int own, int target) const 
   return true;
 }
 
-/// Never earlier than all it comes from, nor than the largest speed allows along a straight line. +inf when it is not
-/// earlier than before.
 template <int Corners>
-double SourceBall<Corners>::update(const Cell& cell, int target) const {
+auto SourceBall<Corners>::face_opposite(int target) -> Face {
+  if constexpr (Corners == 4) return {tet_views[target].a, tet_views[target].b, tet_views[target].c};
+  else return {(target + 1) % 3, (target + 2) % 3};
+}
+
+template <int Corners>
+PointSourceCandidate<double> SourceBall<Corners>::through_face(const Cell& cell, int target, double limit) const {
   const auto time = [&](int corner) { return time_[cell.corner[corner]]; };
-  const double now = time(target);
-  double earliest = infinity;
-  for (int c = 0; c < Corners; ++c)
-    if (c != target) earliest = std::min(earliest, time(c));
-  if (!(earliest < now)) return infinity;
-  earliest = std::max(earliest, slowness_ * norm(mesh_.point(vertices_[cell.corner[target]]) - position_));
   const auto& l = cell.length;
   if constexpr (Corners == 4) {
     const TetView& w = tet_views[target];
     const TetLengths<double> lengths{l[w.ab], l[w.ac], l[w.bc], l[w.xa], l[w.xb], l[w.xc]};
-    return std::max(earliest, point_source_tet_update(time(w.a), time(w.b), time(w.c), lengths, now));
+    return point_source_tet_update(time(w.a), time(w.b), time(w.c), lengths, limit);
   } else {
-    const int a = (target + 1) % 3, b = (target + 2) % 3;
+    const auto [a, b] = face_opposite(target);
     const TriangleLengths<double> lengths{l[edge_index(a, b)], l[edge_index(a, target)], l[edge_index(b, target)]};
-    return std::max(earliest, point_source_triangle_update(time(a), time(b), lengths, now));
+    return point_source_triangle_update(time(a), time(b), lengths, limit);
   }
+}
+
+template <int Corners>
+double SourceBall<Corners>::earliest_of_face(const Cell& cell, int target) const {
+  double earliest = infinity;
+  for (int c = 0; c < Corners; ++c)
+    if (c != target) earliest = std::min(earliest, time_[cell.corner[c]]);
+  return earliest;
+}
+
+template <int Corners>
+double SourceBall<Corners>::slowness_bound(std::uint32_t place) const {
+  return slowness_ * norm(mesh_.point(vertices_[place]) - position_);
+}
+
+/// Never earlier than all it comes from, nor than the largest speed allows along a straight line. +inf when it is not
+/// earlier than before.
+template <int Corners>
+double SourceBall<Corners>::update(const Cell& cell, int target) const {
+  const double now = time_[cell.corner[target]];
+  const double earliest = earliest_of_face(cell, target);
+  if (!(earliest < now)) return infinity;
+  return std::max(std::max(earliest, slowness_bound(cell.corner[target])), through_face(cell, target, now).time);
+}
+
+template <int Corners>
+void SourceBall<Corners>::end_row(std::uint32_t place) {
+  row_[place] = rows_.to->rows.current();
+  rows_.to->rows.end_row();
+}
+
+template <int Corners>
+void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target, double limit) {
+  if (rows_.to == nullptr) return;
+  const std::uint32_t place = cell.corner[target];
+  const double time = time_[place];
+  const Face face = face_opposite(target);
+  const auto corner_time = [&](int k) { return time_[cell.corner[face[k]]]; };
+  const PointSourceCandidate<double> found = through_face(cell, target, limit);
+  const double before = earliest_of_face(cell, target);
+  if (found.time < time && time > before) return note_slowness_bound(place);
+  DependenceRows& rows = rows_.to->rows;
+  if (found.time < time) {
+    for (int k = 0; k < Corners - 1; ++k)
+      if (corner_time(k) == before) {
+        rows.add_node(row_[cell.corner[face[k]]], 1);
+        break;
+      }
+    return end_row(place);
+  }
+  // The lines between source, target and the face's corners carry a self-stress: where the way from the source to the
+  // target meets the face, after a share s of it, with weights w, squared lengths change so that
+  // Σ α_i α_j d(l_ij) = 0 for α = 1 − s at the source, s at the target and −w at the corners. A plain update is the
+  // limit s = 1, of a source far away. Close to the limits s = 0 and 1 only the length of the way is kept.
+  constexpr double margin = 1e-4;
+  const double s = found.share;
+  const auto& w = found.weight;
+  std::array<double, 3> by_time{}, to_target{};
+  double between = 0;  // times w_i w_j
+  if (s > margin && s < 1 - margin) {
+    for (int k = 0; k < Corners - 1; ++k) {
+      by_time[k] = w[k] > 0 ? w[k] / s * (corner_time(k) / time) : 0;
+      to_target[k] = w[k] / (1 - s) / time;
+    }
+    between = 1 / (s * (1 - s)) / time;
+  } else {
+    double to_face = 0, squared = 0;
+    for (int k = 0; k < Corners - 1; ++k) {
+      if (!(w[k] > 0)) continue;
+      to_face += w[k] * corner_time(k);
+      squared += w[k] * cell.length[edge_index(face[k], target)];
+      for (int m = 0; m < k; ++m) squared -= w[k] * w[m] * cell.length[edge_index(face[k], face[m])];
+    }
+    const double whole = s < 0 ? time - to_face : (1 - s) * time;  // of the way behind the face
+    const double ahead = std::sqrt(std::max(squared, 0.0));
+    const double scale = to_face > 0 ? (time - whole) / to_face : 0;
+    for (int k = 0; k < Corners - 1; ++k) {
+      by_time[k] = w[k] > 0 ? scale * w[k] : 0;
+      to_target[k] = ahead > 0 ? w[k] * (whole / ahead) / ahead : 0;
+    }
+    between = ahead > 0 ? whole / ahead / ahead : 0;
+  }
+  const auto x = corner_points(mesh_, e);
+  SymTensor3d by_metric{};
+  const double half = 0.5 / unit_;  // of d(l)/2t, in the user's times
+  for (int k = 0; k < Corners - 1; ++k) {
+    if (!(w[k] > 0)) continue;
+    rows.add_node(row_[cell.corner[face[k]]], by_time[k]);
+    by_metric = by_metric + SymTensor3d::outer(x[face[k]] - x[target], half * to_target[k]);
+    for (int m = 0; m < k; ++m)
+      if (w[m] > 0) by_metric = by_metric - SymTensor3d::outer(x[face[k]] - x[face[m]], half * between * w[k] * w[m]);
+  }
+  rows.add_term(e.value, by_metric);
+  end_row(place);
+}
+
+/// The time is that at the largest speed along a straight line.
+template <int Corners>
+void SourceBall<Corners>::note_slowness_bound(std::uint32_t place) {
+  const Vec3d way = mesh_.point(vertices_[place]) - position_;
+  const EigenSystem3<double> eigen = eigen_system(metric_.tensor(least_slow_));
+  const double slowness = std::sqrt(std::max(eigen.values.z, 0.0)), length = norm(way);
+  DependenceRows& rows = rows_.to->rows;
+  if (slowness > 0) rows.add_term(least_slow_.value, SymTensor3d::outer(eigen.vectors[2], length / (2 * slowness)));
+  if (length > 0) rows.add_place(rows_.source, (-slowness / length) * way);
+  end_row(place);
+}
+
+/// The time is that along the straight way from the source, through some of these elements of one metric.
+template <int Corners>
+void SourceBall<Corners>::note_straight(std::uint32_t place, std::vector<ElementId> through) {
+  if (rows_.to == nullptr) return;
+  const Vec3d to = mesh_.point(vertices_[place]), way = to - position_;
+  const SymTensor3d m = metric_.tensor(through.front());
+  const double time = std::sqrt(squared_length(m, way));
+  DependenceRows& rows = rows_.to->rows;
+  if (time > 0) {
+    if (through.size() == 1) rows.add_term(through.front().value, SymTensor3d::outer(way, 0.5 / time));
+    else
+      for (const auto& [e, share] : segment_shares(mesh_, std::move(through), position_, to))
+        rows.add_term(e.value, SymTensor3d::outer(way, 0.5 * share / time));
+    rows.add_place(rows_.source, (-1 / time) * (m * way));
+  }
+  end_row(place);
 }
 
 }  // namespace
@@ -358,17 +514,18 @@ BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_c
 
 template <int Corners>
 double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set) {
+                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set,
+                  BallRows rows) {
   if (seeds.empty()) return 0;
   const SourceBall<Corners> ball(mesh, metric, adjacency, position, elements_touching(mesh, adjacency, position, seeds),
-                                 limits);
+                                 limits, rows);
   ball.for_each([&](VertexId v, double time, SeedKind kind) { set(v, onset + time, kind); });
   return ball.radius();
 }
 
 template double ball_times<3>(const TriangleMesh&, const Metric&, const Adjacency&, Vec3d, std::span<const ElementId>,
-                              double, const BallLimits&, const SetBallTime&);
+                              double, const BallLimits&, const SetBallTime&, BallRows);
 template double ball_times<4>(const TetMesh&, const Metric&, const Adjacency&, Vec3d, std::span<const ElementId>,
-                              double, const BallLimits&, const SetBallTime&);
+                              double, const BallLimits&, const SetBallTime&, BallRows);
 
 }  // namespace isochron

@@ -7,6 +7,7 @@
 #include "isochron/mesh/adjacency.h"
 #include "isochron/metric.h"
 #include "isochron/solve/common/seed.h"
+#include "isochron/solve/common/seed_rows.h"
 
 namespace isochron {
 
@@ -29,6 +30,12 @@ struct BallLimits {
   [[nodiscard]] int edges_across(int dim) const;
 };
 
+/// Where the rows of a ball's times go, if they are asked for: one of a seed for each time that is set.
+struct BallRows {
+  SeedRows* to = nullptr;
+  std::int32_t source = 0;
+};
+
 /// The limits of each ball where there are several. Together they hold at most a quarter of the mesh; where the metric
 /// varies, and a larger ball gains less, a fortieth (or 50 vertices), so that they cost little beside the solve.
 BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_count, int dim);
@@ -46,7 +53,8 @@ BallLimits ball_limits(int ball_rings, std::size_t sources, std::size_t vertex_c
 /// Returns the radius as a travel time: every vertex that the front reaches so soon through such elements is set.
 template <int Corners>
 double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency, Vec3d position,
-                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set);
+                  std::span<const ElementId> seeds, double onset, const BallLimits& limits, const SetBallTime& set,
+                  BallRows rows = {});
 
 /// Gives `set` the travel time from the zero set of `values` (one per vertex, linear in each element) to each corner of
 /// each element that meets it: along the straight way to the nearest point that can be seen from the corner through any

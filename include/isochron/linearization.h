@@ -1,0 +1,87 @@
+// How arrival times change with what they were computed from: derivatives of the discrete solution.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "isochron/metric.h"
+#include "isochron/types.h"
+
+namespace isochron {
+
+/// The input of a solve, as a direction or as a gradient.
+struct InputValues {
+  /// Of the travel-time metric M of each element (of each voxel of an image). As a direction: the change dM. As a
+  /// gradient: the G with du = Σ contraction(G, dM).
+  std::vector<SymTensor3d> metric;
+  std::vector<double> onset;  ///< of the time of each source: vertices first, then points
+  /// Of the place of each source; none where it is a vertex or voxel, or lies on one: times have no derivative there.
+  std::vector<std::optional<Vec3d>> position;
+};
+
+/// Rows of a sparse matrix: row r has the entries from offsets[r] to offsets[r + 1].
+struct MetricJacobian {
+  std::vector<std::size_t> offsets;
+  std::vector<ElementId> elements;  ///< ascending in each row
+  std::vector<SymTensor3d> values;  ///< the derivative by M of that element, as in `InputValues::metric`
+};
+
+class DependenceSystem;
+
+/// The derivative of first-arrival times at one solution, exact for what the solver computes. A time depends on those of
+/// the face it comes through, and on M in the element it crosses last: u = W u + c. Products with the derivative solve
+/// that sparse system once, forwards or backwards.
+///
+/// Where the front reaches a vertex from two sides at once the times have a kink; then this is the derivative from the
+/// side of the element with the smaller id. What a solve chooses is taken as fixed: which vertices have their times
+/// from the ball around a source, and by which of its formulas.
+class Linearization {
+ public:
+  explicit Linearization(std::shared_ptr<const DependenceSystem> system);
+
+  /// One value a vertex (or voxel) of the solved domain.
+  [[nodiscard]] std::size_t vertex_count() const;
+  [[nodiscard]] std::size_t element_count() const;
+  [[nodiscard]] std::size_t source_count() const;
+
+  /// Adjoint product: the gradient of Σ cotangent · times. Unreached vertices must have cotangent 0. Throws InputError
+  /// unless there is one finite value a vertex.
+  [[nodiscard]] InputValues vjp(std::span<const double> cotangent) const;
+
+  /// Tangent product: the change of the times in a direction; 0 at unreached vertices. Parts of the direction that are
+  /// empty are 0. Throws InputError when another size or a value is wrong, or when a source is moved that has no
+  /// derivative by its place.
+  [[nodiscard]] std::vector<double> jvp(const InputValues& direction) const;
+
+  /// The derivative of the times at some vertices by M. Throws InputError for a vertex that is out of range or
+  /// unreached.
+  [[nodiscard]] MetricJacobian metric_jacobian(std::span<const VertexId> vertices) const;
+
+ private:
+  std::shared_ptr<const DependenceSystem> system_;
+};
+
+// ---- From M to what it is made of. `gradient` is that of `InputValues::metric`; the functions whose names begin with
+// `metric_change` give the direction that belongs to it.
+
+/// M = I / speed²: the derivative by the speed of each element.
+std::vector<double> gradient_by_speed(std::span<const SymTensor3d> gradient, std::span<const double> speed);
+std::vector<SymTensor3d> metric_change_of_speed(std::span<const double> speed, std::span<const double> change);
+
+/// M = D⁻¹: the derivative by the velocity tensor D of each element, from its M.
+std::vector<SymTensor3d> gradient_by_velocity_tensor(std::span<const SymTensor3d> gradient, const Metric& metric);
+std::vector<SymTensor3d> metric_change_of_velocity_tensor(const Metric& metric, std::span<const SymTensor3d> change);
+
+/// By the velocities along and across fibres, one row a region.
+std::vector<Velocities> gradient_by_velocities(std::span<const SymTensor3d> gradient, const FiberMetric& metric);
+std::vector<SymTensor3d> metric_change_of_velocities(const FiberMetric& metric, std::size_t element_count,
+                                                     std::span<const Velocities> change);
+
+/// By the components of the fibre vectors as they are given (not of unit length); 0 where there is no fibre.
+std::vector<Vec3d> gradient_by_fibers(std::span<const SymTensor3d> gradient, const FiberMetric& metric);
+
+}  // namespace isochron
