@@ -15,6 +15,7 @@ from .errors import (
 )
 from .files import read, write
 from .fmm import distance, travel_time
+from .gradients import Gradients, Linearization
 from .grid import Grid
 from .image import Image
 from .mesh import Mesh
@@ -32,10 +33,12 @@ __all__ = [
     "DeviceArray",
     "DeviceError",
     "Error",
+    "Gradients",
     "Grid",
     "Image",
     "IndexWarning",
     "InputError",
+    "Linearization",
     "Mesh",
     "NoAnswerError",
     "Path",

@@ -127,8 +127,13 @@ class Grid:
         raise InputError(f"{name} has the wrong shape (it is {values.shape}); give an array of shape {wanted}")
 
     def shaped(self, values: np.ndarray) -> np.ndarray:
-        """One value per voxel id as an array of the grid's shape, without a copy."""
-        return values.reshape(self.shape, order=self.order)
+        """A row per voxel id as an array of the grid's shape (and the rest of the row's), without a copy."""
+        if values.ndim == 1:
+            return values.reshape(self.shape, order=self.order)
+        if self.order == "C":
+            return values.reshape(self.shape + values.shape[1:])
+        turned = values.reshape(self.shape[::-1] + values.shape[1:])
+        return turned.transpose(tuple(range(self.ndim))[::-1] + tuple(range(self.ndim, turned.ndim)))
 
     def _core_arguments(self) -> tuple:
         """Shape, origin and axes as the library counts, its first index running fastest."""

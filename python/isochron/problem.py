@@ -50,6 +50,11 @@ class Problem:
         return self.mesh.size if isinstance(self.mesh, Grid) else len(self.mesh.points)
 
     @property
+    def elements(self) -> int:
+        """Number of elements, or of voxels."""
+        return self.mesh.size if isinstance(self.mesh, Grid) else len(self.mesh.cells)
+
+    @property
     def shape(self) -> _core.Shape:
         """The library's handle on the mesh or grid; what is in the memory of a GPU is copied to the host for it."""
         if self._shape is None:

@@ -12,6 +12,7 @@ from .arguments import no_others
 from .arrival import Arrival, unpack, with_warnings
 from .device import DeviceBackend
 from .errors import InputError, UsageError
+from .gradients import Linearization
 from .grid import Grid
 from .levelset import level_set_sources
 from .mesh import on_host
@@ -141,6 +142,23 @@ class Solver:
 
         self._run_many(given, take, progress)
         return [with_warnings(arrival) for arrival in results]
+
+    def linearize(self, arrival: Arrival) -> Linearization:
+        """How the times of a solve change with what they were computed from; see `Linearization`.
+
+        `arrival` must be one of this solver's, from plain or ball sources, of first order. Solve with a small tolerance:
+        it is that of the derivatives.
+        """
+        if isinstance(self._core, DeviceBackend):
+            raise UsageError("derivatives are computed on the host; give host arrays")
+        if arrival.problem is not self.problem:
+            raise UsageError("the arrival is of another solver or metric; give one that this solver has made")
+        times = arrival.times
+        if isinstance(self.problem.mesh, Grid):
+            times = self.problem.mesh.flat(times, "times")
+        sources = arrival.sources
+        core = self._core.linearize(times, arrival.stats["source_init"], sources._core(self.problem.vertices))
+        return Linearization(core, self.problem, arrival)
 
     def distance_matrix(self, sources: Any, targets: Any = None, *, progress: Any = None) -> np.ndarray:
         """Times from each source on its own (rows) to each target vertex or voxel (columns); targets default to all

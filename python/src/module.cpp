@@ -14,6 +14,7 @@ PYBIND11_MODULE(_core, module) {
   isochron::python::stop_work_at_exit();
   module.def("hardware_threads", &isochron::hardware_threads, "Cores that this process may use.");
   isochron::python::bind_problem(module);
+  isochron::python::bind_linearizing(module);
   isochron::python::bind_solving(module);
   isochron::python::bind_gpu_array(module);
   isochron::python::bind_device_solving(module);

@@ -10,6 +10,7 @@
 #include "isochron/solver.h"
 #include "python/src/bindings.h"
 #include "python/src/interpreter.h"
+#include "python/src/linearizing.h"
 #include "python/src/option_reader.h"
 #include "python/src/problem.h"
 #include "python/src/work.h"
@@ -128,6 +129,19 @@ class PreparedSolver {
     });
   }
 
+  /// The derivative of times that `solve` gave, with the treatment of sources that it used.
+  std::shared_ptr<LinearizedProblem> linearize(const py::array& times, const py::object& source_init,
+                                               const Sources& sources) {
+    const Turns::Turn turn(turns_);
+    Conversions unseen;
+    Arrival arrival;
+    arrival.times = rows_of<double>(times, "times", static_cast<py::ssize_t>(problem_->shape->vertex_count()), unseen).copy();
+    if (!source_init.is_none()) arrival.source_init = source_init_named(source_init.cast<std::string>());
+    return work_.run(py::none(), problem_->words(), [&] {
+      return std::make_shared<LinearizedProblem>(LinearizedProblem{problem_, solver_->linearize(arrival, sources)});
+    });
+  }
+
   /// Another metric on the same shape.
   void set_problem(std::shared_ptr<Problem> problem) {
     const Turns::Turn turn(turns_);
@@ -210,6 +224,7 @@ void bind_solving(py::module_& module) {
            "progress"_a = py::none())
       .def("solve", &PreparedSolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
       .def("solve_many", &PreparedSolver::solve_many, "sets"_a, "take"_a, "progress"_a = py::none(), "Several solves.")
+      .def("linearize", &PreparedSolver::linearize, "times"_a, "source_init"_a, "sources"_a, "Derivatives.")
       .def("set_problem", &PreparedSolver::set_problem, "problem"_a, "Another metric on the same shape.");
 }
 

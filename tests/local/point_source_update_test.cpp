@@ -39,7 +39,7 @@ TEST(PointSourceUpdate, IsExactThroughAFace) {
     if (std::abs(dot(normal, way)) < 0.05 * norm(normal) || norm(normal) < 0.05) continue;
     const Vec3d source = through - (0.1 + 5 * random.uniform()) * way, x = through + way;
     const double time = point_source_tet_update(norm(face[0] - source), norm(face[1] - source), norm(face[2] - source),
-                                                lengths(face, x));
+                                                lengths(face, x)).time;
     EXPECT_NEAR(time, norm(x - source), 1e-9 * norm(x - source));
   }
 }
@@ -53,7 +53,7 @@ TEST(PointSourceUpdate, IsExactThroughAnEdge) {
     if (norm(cross(b - a, way)) < 0.05 * norm(b - a) || norm(b - a) < 0.05) continue;
     const Vec3d source = through - (0.1 + 5 * random.uniform()) * way, x = through + way;
     const double time = point_source_triangle_update<double>(norm(a - source), norm(b - source),
-                                                             {squared(a, b), squared(a, x), squared(b, x)});
+                                                             {squared(a, b), squared(a, x), squared(b, x)}).time;
     EXPECT_NEAR(time, norm(x - source), 1e-9 * norm(x - source));
   }
 }
@@ -70,11 +70,11 @@ TEST(PointSourceUpdate, IsTheTimeOfAPathThroughTheFace) {
       u[k] = norm(face[k] - source);
       through_corner = std::min(through_corner, u[k] + norm(face[k] - x));
     }
-    const double time = point_source_tet_update(u[0], u[1], u[2], lengths(face, x));
+    const double time = point_source_tet_update(u[0], u[1], u[2], lengths(face, x)).time;
     EXPECT_GE(time, norm(x - source) * (1 - 1e-6));
     EXPECT_LE(time, through_corner * (1 + 1e-12));
     const double by_edge = point_source_triangle_update<double>(
-        u[0], u[1], {squared(face[0], face[1]), squared(face[0], x), squared(face[1], x)});
+        u[0], u[1], {squared(face[0], face[1]), squared(face[0], x), squared(face[1], x)}).time;
     EXPECT_GE(by_edge, norm(x - source) * (1 - 1e-6));
   }
 }
@@ -83,18 +83,18 @@ TEST(PointSourceUpdate, CornersWithoutTimesDropOut) {
   const std::array<Vec3d, 3> face{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
   const Vec3d source{0.5, 0, -1}, x{0.5, 0, 1};
   const double a = norm(face[0] - source), b = norm(face[1] - source);
-  EXPECT_NEAR(point_source_tet_update(a, b, inf, lengths(face, x)), 2, 1e-12);
-  EXPECT_NEAR(point_source_tet_update(a, inf, inf, lengths(face, x)), a + norm(x), 1e-12);
-  EXPECT_EQ(point_source_tet_update(inf, inf, inf, lengths(face, x)), inf);
+  EXPECT_NEAR(point_source_tet_update(a, b, inf, lengths(face, x)).time, 2, 1e-12);
+  EXPECT_NEAR(point_source_tet_update(a, inf, inf, lengths(face, x)).time, a + norm(x), 1e-12);
+  EXPECT_EQ(point_source_tet_update(inf, inf, inf, lengths(face, x)).time, inf);
 }
 
 TEST(PointSourceUpdate, TimesOfNoPointGetThePlainUpdate) {
   // A front parallel to the face: no point is nearer to the corners than half an edge.
   const std::array<Vec3d, 3> face{{{0, 0, 0}, {10, 0, 0}, {0, 10, 0}}};
   const TetLengths<double> l = lengths(face, {3, 3, 1});
-  EXPECT_DOUBLE_EQ(point_source_tet_update(0.1, 0.1, 0.1, l), tet_update(0.1, 0.1, 0.1, l).time);
+  EXPECT_DOUBLE_EQ(point_source_tet_update(0.1, 0.1, 0.1, l).time, tet_update(0.1, 0.1, 0.1, l).time);
   const TriangleLengths<double> edge{100, 26, 26};
-  EXPECT_DOUBLE_EQ(point_source_triangle_update(0.1, 0.1, edge), triangle_update(0.1, 0.1, edge).time);
+  EXPECT_DOUBLE_EQ(point_source_triangle_update(0.1, 0.1, edge).time, triangle_update(0.1, 0.1, edge).time);
 }
 
 }  // namespace TEST_FILE

@@ -421,12 +421,12 @@ void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target,
   // target meets the face, after a share s of it, with weights w, squared lengths change so that
   // Σ α_i α_j d(l_ij) = 0 for α = 1 − s at the source, s at the target and −w at the corners. A plain update is the
   // limit s = 1, of a source far away. Close to the limits s = 0 and 1 only the length of the way is kept.
-  constexpr double margin = 1e-4;
+  constexpr double least_share = 1e-4;
   const double s = found.share;
   const auto& w = found.weight;
   std::array<double, 3> by_time{}, to_target{};
   double between = 0;  // times w_i w_j
-  if (s > margin && s < 1 - margin) {
+  if (s > least_share && s < 1 - least_share) {
     for (int k = 0; k < Corners - 1; ++k) {
       by_time[k] = w[k] > 0 ? w[k] / s * (corner_time(k) / time) : 0;
       to_target[k] = w[k] / (1 - s) / time;

@@ -1,0 +1,236 @@
+"""How arrival times change with speeds, metrics, onsets and the places of sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
+
+import numpy as np
+
+from . import _core
+from .errors import InputError, UsageError
+from .grid import Grid
+from .mesh import on_host, real_array
+from .problem import Problem
+
+if TYPE_CHECKING:
+    from .arrival import Arrival
+
+#: Rows and columns of the six components of a tensor.
+_ROW, _COLUMN = np.triu_indices(3)
+
+
+def _matrices(components: np.ndarray) -> np.ndarray:
+    """Symmetric matrices of their six components."""
+    matrices = np.empty(components.shape[:-1] + (3, 3))
+    matrices[..., _ROW, _COLUMN] = components
+    matrices[..., _COLUMN, _ROW] = components
+    return matrices
+
+
+class Gradients(Mapping):
+    """The gradient of a number that depends on times, by the name of what the times were computed from.
+
+    ``metric``
+        By M, a symmetric matrix G for each element (of grids with the grid's shape): a change dM adds ``(G * dM).sum()``.
+    ``velocity_tensor``
+        The same by D, where that or a metric was given.
+    ``speed``
+        In the shape it was given in: a number, or an array by element, vertex or voxel.
+    ``velocity``
+        By the velocities (along, sheet, normal) of fibres; with regions a dict of these.
+    ``fibers``
+        By the components of the fibres, one row an element.
+    ``onset``, ``position``
+        By the time of each source, and by its place, where it is a point. Sources at vertices have no place to be moved
+        to: with one of these ``position`` raises an error.
+    """
+
+    def __init__(self, core: _core.Linearization, problem: Problem, found: tuple) -> None:
+        self._core, self._problem, self._found = core, problem, found
+        given = problem.arguments
+        self._names = ["metric", "onset"]
+        if "fibers" in given:
+            self._names += ["velocity", "fibers"]
+        elif "metric" in given or "velocity_tensor" in given:
+            self._names.append("velocity_tensor")
+        else:
+            self._names.append("speed")
+        if not np.isnan(found[2]).any():
+            self._names.append("position")
+
+    def __getitem__(self, name: str) -> Any:
+        metric, onset, position = self._found
+        if name == "position" and np.isnan(position).any():
+            raise UsageError(
+                "a source is a vertex (times have no derivative by its place); give points between vertices as sources"
+            )
+        if name not in self._names:
+            raise KeyError(f"there is no gradient by {name!r} here; there are: {', '.join(self)}")
+        if name == "onset":
+            return onset
+        if name == "position":
+            return position[:, : self._problem.mesh.ndim] if isinstance(self._problem.mesh, Grid) else position
+        if name == "metric":
+            return self._of_elements(_matrices(metric))
+        if name == "velocity_tensor":
+            return self._of_elements(_matrices(self._core.by_velocity_tensor(metric)))
+        if name == "fibers":
+            return self._of_elements(self._core.by_fibers(metric))
+        if name == "velocity":
+            return self._by_velocity(self._core.by_velocity(metric))
+        return self._by_speed(self._core.by_speed(metric))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"Gradients({', '.join(self)})"
+
+    def _of_elements(self, rows: np.ndarray) -> np.ndarray:
+        return self._problem.mesh.shaped(rows) if isinstance(self._problem.mesh, Grid) else rows
+
+    def _by_velocity(self, rows: np.ndarray) -> Any:
+        velocity = self._problem.arguments["velocity"]
+        if not isinstance(velocity, dict):
+            return _as_given(rows[0], velocity)
+        return {name: _as_given(row, velocity[name]) for name, row in zip(sorted(velocity), rows)}
+
+    def _by_speed(self, by_element: np.ndarray) -> Any:
+        speed = np.asarray(on_host(self._problem.arguments.get("speed", 1.0)))
+        if speed.ndim == 0:
+            return float(by_element.sum())
+        if isinstance(self._problem.mesh, Grid):
+            return self._problem.mesh.shaped(by_element).reshape(speed.shape)
+        return _to_vertices(self._problem, by_element) if _by_vertex(self._problem, speed) else by_element
+
+
+def _as_given(row: np.ndarray, velocity: Any) -> np.ndarray:
+    """Velocities that were left out equal the number before: their share belongs to that."""
+    count = len(np.atleast_1d(velocity))
+    return np.append(row[: count - 1], row[count - 1 :].sum())
+
+
+def _by_vertex(problem: Problem, values: np.ndarray) -> bool:
+    return len(values) == problem.vertices and problem.vertices != problem.elements
+
+
+def _to_vertices(problem: Problem, by_element: np.ndarray) -> np.ndarray:
+    """The transpose of the mean over each element's corners."""
+    cells = on_host(problem.mesh.cells)
+    share = np.repeat(by_element / cells.shape[1], cells.shape[1])
+    return np.bincount(cells.ravel(), weights=share, minlength=problem.vertices)
+
+
+class Linearization:
+    """The derivative of a solve's times: products with it and its transpose, and some of its rows.
+
+    It is that of the discrete solution: exact, up to the solve's tolerance, for what the solver computes, with the choice
+    of where the front comes from as it was. Where the front arrives from two sides at once it is that of one of them.
+
+    >>> import isochron, numpy as np
+    >>> solver = isochron.Solver(isochron.Grid((30, 30)), speed=np.full((30, 30), 2.0), tolerance=1e-12)
+    >>> arrival = solver.solve([0])
+    >>> linear = solver.linearize(arrival)
+    >>> target = np.zeros((30, 30))
+    >>> target[20, 20] = 1.0  # the time at one voxel, say
+    >>> by_speed = linear.vjp(target)["speed"]
+    >>> bool(np.isclose((by_speed * 2.0).sum(), -arrival.times[20, 20], rtol=1e-5))  # times go with 1/speed
+    True
+    """
+
+    def __init__(self, core: _core.Linearization, problem: Problem, arrival: Arrival) -> None:
+        self._core, self._problem = core, problem
+        self._reached = arrival.reached
+
+    def vjp(self, cotangent: Any) -> Gradients:
+        """The gradient of ``(cotangent * times).sum()``: one value for each time, which does not count where nothing
+        arrived."""
+        given = np.broadcast_to(real_array(cotangent, "cotangent"), self._reached.shape)
+        return Gradients(self._core, self._problem, self._core.vjp(self._flat(np.where(self._reached, given, 0.0))))
+
+    def jvp(self, **direction: Any) -> np.ndarray:
+        """The change of the times with a change of some of speed, metric, velocity_tensor, velocity, onset and position,
+        by name, in the shapes that `Gradients` has; 0 where nothing arrived."""
+        onset, position = direction.pop("onset", None), direction.pop("position", None)
+        metric = None
+        for name, change in direction.items():
+            part = self._metric_change(name, change)
+            metric = part if metric is None else metric + part
+        if position is not None:
+            position = real_array(position, "position")
+            wide = np.zeros((len(position), 3))
+            wide[:, : position.shape[-1]] = position
+            position = wide
+        change = self._core.jvp(metric, None if onset is None else real_array(onset, "onset"), position)
+        return self._problem.mesh.shaped(change) if isinstance(self._problem.mesh, Grid) else change
+
+    def gauss_newton(self, weights: Any = 1.0, **direction: Any) -> Gradients:
+        """The product of the Gauss-Newton matrix of ``0.5 * (weights * misfit**2).sum()`` with a direction."""
+        return self.vjp(weights * self.jvp(**direction))
+
+    def jacobian(self, vertices: Any, of: str = "speed") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of some times as (data, columns, offsets), which ``scipy.sparse.csr_matrix`` takes: by the ``speed``
+        of each element, or by its ``metric``, with six columns an element (xx, xy, xz, yy, yz, zz; xy stands for yx
+        too)."""
+        offsets, elements, values = self._core.metric_jacobian(np.asarray(vertices))
+        if of == "metric":
+            columns = (6 * elements.astype(np.int64)[:, None] + np.arange(6)).ravel()
+            return (values * np.where(_ROW == _COLUMN, 1.0, 2.0)).ravel(), columns, 6 * offsets
+        if of != "speed":
+            raise UsageError(f"unknown of {of!r} (what the rows are by); choose one of: speed, metric")
+        if "speed" not in self._problem.arguments and self._problem.arguments:
+            raise UsageError("the metric was not given as a speed; ask for of='metric'")
+        ones = self._core.from_speed(np.ones(self._core.elements))[elements]
+        return (values * ones)[:, [0, 3, 5]].sum(axis=1), elements.astype(np.int64), offsets
+
+    def operator(self, of: str = "speed") -> Any:
+        """A ``scipy.sparse.linalg.LinearOperator`` from changes of one input, as a vector, to those of all times."""
+        from scipy.sparse.linalg import LinearOperator
+
+        shape = np.shape(self.vjp(0.0)[of])
+        return LinearOperator(
+            (self._reached.size, int(np.prod(shape))),
+            matvec=lambda change: self.jvp(**{of: np.reshape(change, shape)}).ravel(),
+            rmatvec=lambda cotangent: np.ravel(self.vjp(np.reshape(cotangent, self._reached.shape))[of]),
+            dtype=np.float64,
+        )
+
+    def _flat(self, values: np.ndarray) -> np.ndarray:
+        return self._problem.mesh.flat(values, "cotangent") if isinstance(self._problem.mesh, Grid) else values
+
+    def _metric_change(self, name: str, change: Any) -> np.ndarray:
+        """The change of M, six components an element."""
+        given = self._problem.arguments
+        elements = self._core.elements
+        if name in ("metric", "velocity_tensor"):
+            matrices = real_array(change, name)
+            trailing = 2 if matrices.shape[-2:] == (3, 3) else 1
+            if isinstance(self._problem.mesh, Grid) and matrices.ndim > trailing:
+                matrices = self._problem.mesh.flat(matrices, name, trailing)
+            if trailing == 2:
+                symmetric = 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
+                matrices = symmetric[..., _ROW, _COLUMN]
+            matrices = np.broadcast_to(matrices, (elements, 6))
+            return matrices if name == "metric" else self._core.by_velocity_tensor(matrices)
+        if name == "speed" and not any(kind in given for kind in ("metric", "velocity_tensor", "fibers")):
+            speed = real_array(change, "speed")
+            if isinstance(self._problem.mesh, Grid) and speed.ndim > 0:
+                speed = self._problem.mesh.flat(speed, "speed")
+            elif speed.ndim > 0 and _by_vertex(self._problem, speed):
+                speed = speed[on_host(self._problem.mesh.cells)].mean(axis=1)
+            return self._core.from_speed(np.ascontiguousarray(np.broadcast_to(speed, (elements,))))
+        if name == "velocity" and "fibers" in given:
+            velocity = given["velocity"]
+            names = sorted(velocity) if isinstance(velocity, dict) else [None]
+            rows = []
+            for region in names:
+                row = np.atleast_1d(real_array(change if region is None else change[region], "velocity")).tolist()
+                rows.append(row + row[-1:] * (3 - len(row)))
+            return self._core.from_velocity(np.array(rows))
+        raise InputError(f"{name} is not what the times were computed from; give a change of one of: {', '.join(self.vjp(0.0))}")
+
+    def __repr__(self) -> str:
+        return f"Linearization({self._problem.mesh!r}, {self._core.sources} sources)"

@@ -1,0 +1,165 @@
+"""Derivatives of arrival times, by the name of what they are by."""
+
+import unittest
+
+import numpy as np
+
+import isochron
+from isochron import InputError, UsageError
+
+try:
+    import scipy.sparse
+except ImportError:
+    scipy = None
+
+
+def square(n=14):
+    return isochron.generate.irregular_square(n=n)
+
+
+def dot(a, b):
+    return float((np.asarray(a) * np.asarray(b)).sum())
+
+
+class Products(unittest.TestCase):
+    """jvp against differences, and vjp against jvp."""
+
+    def check(self, mesh, given, direction, sources, **options):
+        options = {"tolerance": 1e-13, "precision": "double", **options}
+        solver = isochron.Solver(mesh, **given, **options)
+        arrival = solver.solve(sources)
+        linear = solver.linearize(arrival)
+        change = linear.jvp(**direction)
+        self.assertEqual(change.shape, arrival.times.shape)
+
+        step = 1e-6
+
+        def moved(sign):
+            arguments = dict(given)
+            for name, by in direction.items():
+                arguments[name] = given[name] + sign * step * by
+            return isochron.solve(mesh, sources, **arguments, **options).times
+
+        difference = (moved(1) - moved(-1)) / (2 * step)
+        limit = 2e-2 if isinstance(mesh, isochron.Grid) else 1e-5  # weights of grids are in single precision
+        self.assertLess(np.linalg.norm(difference - change), limit * np.linalg.norm(change))
+
+        cotangent = np.random.default_rng(1).normal(size=change.shape)
+        gradients = linear.vjp(cotangent)
+        backwards = sum(dot(gradients[name], by) for name, by in direction.items())
+        self.assertAlmostEqual(backwards, dot(cotangent, change), delta=1e-10 * np.abs(cotangent * change).sum())
+        again = linear.gauss_newton(weights=2.0, **direction)
+        for name in direction:
+            self.assertEqual(np.shape(again[name]), np.shape(gradients[name]))
+        return linear
+
+    def test_speed_by_element(self):
+        mesh = square()
+        random = np.random.default_rng(2)
+        speed = random.uniform(0.8, 1.2, len(mesh.cells))
+        self.check(mesh, {"speed": speed}, {"speed": random.normal(size=speed.shape)}, [0])
+
+    def test_speed_by_vertex(self):
+        mesh = square()
+        random = np.random.default_rng(3)
+        speed = random.uniform(0.8, 1.2, len(mesh.points))
+        self.check(mesh, {"speed": speed}, {"speed": random.normal(size=speed.shape)}, [[0.43, 0.52, 0.0]])
+
+    def test_one_speed(self):
+        self.check(square(), {"speed": 1.3}, {"speed": 1.0}, [0])
+
+    def test_velocities_by_region(self):
+        mesh = isochron.generate.cube(n=8, jitter=0.2)
+        regions = np.arange(len(mesh.cells)) % 2
+        fibers = np.tile([1.0, 0.2, 0.0], (len(mesh.cells), 1))
+        solver = isochron.Solver(mesh, fibers=fibers, velocity={0: (0.6, 0.3), 1: (0.5, 0.2)}, regions=regions,
+                                 tolerance=1e-13)
+        linear = solver.linearize(solver.solve([0]))
+        gradients = linear.vjp(1.0)
+        self.assertEqual(set(gradients), {"metric", "onset", "velocity", "fibers"})
+        direction = {0: np.array([0.1, -0.2]), 1: np.array([0.2, 0.1])}
+        change = linear.jvp(velocity=direction)
+        backwards = sum(dot(gradients["velocity"][r], direction[r]) for r in direction)
+        self.assertAlmostEqual(backwards, change.sum(), delta=1e-10 * abs(change).sum())
+
+    def test_grid_orders(self):
+        random = np.random.default_rng(4)
+        for order in "CF":
+            grid = isochron.Grid((13, 11), spacing=(0.5, 0.4), order=order)
+            speed = random.uniform(0.9, 1.1, grid.shape)
+            self.check(grid, {"speed": speed}, {"speed": random.normal(size=grid.shape)}, [[1.3, 2.1]])
+
+    def test_tensors_on_grids(self):
+        grid = isochron.Grid((9, 8, 7), order="F")
+        tensors = np.tile(np.diag([2.0, 1.5, 1.0]), grid.shape + (1, 1))
+        solver = isochron.Solver(grid, velocity_tensor=tensors, tolerance=1e-13)
+        arrival = solver.solve([[4.2, 3.1, 3.3]])
+        linear = solver.linearize(arrival)
+        gradients = linear.vjp(1.0)
+        self.assertEqual(gradients["velocity_tensor"].shape, grid.shape + (3, 3))
+        self.assertEqual(gradients["position"].shape, (1, 3))
+        # Times go with the root of D.
+        self.assertAlmostEqual(dot(gradients["velocity_tensor"], tensors), -0.5 * arrival.times.sum(),
+                               delta=1e-5 * arrival.times.sum())
+        np.testing.assert_allclose(linear.jvp(velocity_tensor=tensors), -0.5 * arrival.times, rtol=1e-5, atol=1e-9)
+
+
+class Rows(unittest.TestCase):
+    def test_rows_are_gradients(self):
+        mesh = square()
+        speed = np.random.default_rng(5).uniform(0.8, 1.2, len(mesh.cells))
+        solver = isochron.Solver(mesh, speed=speed, tolerance=1e-13)
+        arrival = solver.solve([0])
+        linear = solver.linearize(arrival)
+        data, columns, offsets = linear.jacobian([50, 77])
+        one = np.zeros(len(mesh.points))
+        one[77] = 1
+        expected = linear.vjp(one)["speed"]
+        row = np.zeros(len(mesh.cells))
+        row[columns[offsets[1] :]] = data[offsets[1] :]
+        np.testing.assert_allclose(row, expected, rtol=1e-10, atol=1e-15)
+        by_metric, columns, offsets = linear.jacobian([50, 77], of="metric")
+        whole = np.zeros(6 * len(mesh.cells))
+        whole[columns[offsets[1] :]] = by_metric[offsets[1] :]
+        matrices = linear.vjp(one)["metric"]
+        twice = np.where(np.eye(3, dtype=bool), 1.0, 2.0)
+        rows, row_columns = np.triu_indices(3)
+        np.testing.assert_allclose(whole.reshape(-1, 6), (matrices * twice)[:, rows, row_columns], atol=1e-14)
+
+    @unittest.skipIf(scipy is None, "SciPy is not installed")
+    def test_operator(self):
+        mesh = square()
+        solver = isochron.Solver(mesh, speed=np.ones(len(mesh.cells)), tolerance=1e-13)
+        linear = solver.linearize(solver.solve([0]))
+        operator = linear.operator("speed")
+        random = np.random.default_rng(6)
+        change, cotangent = random.normal(size=operator.shape[1]), random.normal(size=operator.shape[0])
+        self.assertAlmostEqual(dot(operator.matvec(change), cotangent), dot(change, operator.rmatvec(cotangent)), places=9)
+        rows = scipy.sparse.csr_matrix(linear.jacobian(np.arange(len(mesh.points))), shape=operator.shape)
+        np.testing.assert_allclose(rows @ change, operator.matvec(change), atol=1e-10)
+
+
+class Refusals(unittest.TestCase):
+    def test_bad_input(self):
+        grid = isochron.Grid((8, 8))
+        solver = isochron.Solver(grid)
+        arrival = solver.solve([0])
+        linear = solver.linearize(arrival)
+        with self.assertRaisesRegex(UsageError, "a source is a vertex"):
+            linear.vjp(1.0)["position"]
+        with self.assertRaisesRegex(KeyError, "there are: metric, onset, speed"):
+            linear.vjp(1.0)["fibers"]
+        with self.assertRaisesRegex(InputError, "not what the times were computed from"):
+            linear.jvp(velocity=(1.0, 2.0))
+        with self.assertRaisesRegex(UsageError, "another solver"):
+            isochron.Solver(grid).linearize(arrival)
+        with self.assertRaisesRegex(UsageError, "plain and ball"):
+            factored = isochron.Solver(grid, source_init="factored")
+            factored.linearize(factored.solve([0]))
+        with self.assertRaisesRegex(UsageError, "first order"):
+            second = isochron.Solver(grid, order=2)
+            second.linearize(second.solve([0]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,379 @@
+#include "isochron/linearization.h"
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "isochron/adjoint/system.h"
+#include "isochron/error.h"
+#include "isochron/generate.h"
+#include "isochron/solver.h"
+
+namespace isochron {
+namespace TEST_FILE {
+
+/// Uniform between −1 and 1.
+class Random {
+ public:
+  explicit Random(unsigned seed) : engine_(seed) {}
+  double operator()() { return uniform_(engine_); }
+  SymTensor3d tensor() { return {(*this)(), (*this)(), (*this)(), (*this)(), (*this)(), (*this)()}; }
+
+ private:
+  std::mt19937 engine_;
+  std::uniform_real_distribution<double> uniform_{-1, 1};
+};
+
+SolveOptions options_of(SourceInit init) {
+  SolveOptions options;
+  options.tolerance = 1e-13;
+  options.precision = Precision::double_;
+  options.backend = Backend::serial;
+  options.source_init = init;
+  return options;
+}
+
+double size_of(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double v : values) sum += std::isfinite(v) ? v * v : 0;
+  return std::sqrt(sum);
+}
+
+/// What must hold for every solution: vjp is the transpose of jvp, and times scale as slowness and onsets do together.
+void expect_consistent(const Linearization& linear, const std::vector<double>& times, const Metric& metric,
+                       const std::vector<double>& onsets, double euler_limit) {
+  Random random(7);
+  InputValues direction;
+  direction.metric.resize(linear.element_count());
+  for (SymTensor3d& m : direction.metric) m = random.tensor();
+  for (std::size_t s = 0; s < linear.source_count(); ++s) direction.onset.push_back(random());
+  std::vector<double> cotangent(times.size());
+  for (std::size_t v = 0; v < times.size(); ++v) cotangent[v] = std::isfinite(times[v]) ? random() : 0;
+  const InputValues gradient = linear.vjp(cotangent);
+  ASSERT_EQ(gradient.position.size(), linear.source_count());
+  for (const auto& position : gradient.position)
+    direction.position.push_back(position ? std::optional(Vec3d{random(), random(), random()}) : std::nullopt);
+  const std::vector<double> change = linear.jvp(direction);
+  double forwards = 0, backwards = 0, scale = 0;
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    forwards += cotangent[v] * change[v];
+    scale += std::abs(cotangent[v] * change[v]);
+  }
+  for (std::size_t e = 0; e < direction.metric.size(); ++e)
+    backwards += contraction(gradient.metric[e], direction.metric[e]);
+  for (std::size_t s = 0; s < onsets.size(); ++s) {
+    backwards += gradient.onset[s] * direction.onset[s];
+    if (gradient.position[s]) backwards += dot(*gradient.position[s], *direction.position[s]);
+  }
+  EXPECT_GT(scale, 0);
+  EXPECT_LE(std::abs(forwards - backwards), 1e-12 * scale);
+
+  InputValues slower;  // all slownesses and onsets in proportion
+  for (std::size_t e = 0; e < linear.element_count(); ++e) slower.metric.push_back(2.0 * metric.tensor(ElementId(e)));
+  slower.onset = onsets;
+  const std::vector<double> same = linear.jvp(slower);
+  double worst = 0, latest = 0;
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    if (!std::isfinite(times[v])) continue;
+    worst = std::max(worst, std::abs(same[v] - times[v]));
+    latest = std::max(latest, std::abs(times[v]));
+  }
+  EXPECT_LE(worst, euler_limit * latest);
+}
+
+/// Central differences of the times, in the direction that `with(step)` goes.
+void expect_differences(const std::function<std::vector<double>(double)>& with, const std::vector<double>& change,
+                        double limit) {
+  constexpr double step = 1e-6;
+  const std::vector<double> after = with(step), before = with(-step);
+  std::vector<double> error(change.size());
+  for (std::size_t v = 0; v < change.size(); ++v)
+    error[v] = std::isfinite(after[v]) ? (after[v] - before[v]) / (2 * step) - change[v] : 0;
+  EXPECT_GT(size_of(change), 0);
+  EXPECT_LE(size_of(error), limit * size_of(change));
+}
+
+template <class Shape>
+Linearization linearize(const Shape& shape, const Metric& metric, const Sources& sources, const SolveOptions& options,
+                        std::vector<double>& times) {
+  Solver solver(Domain(shape, metric), options);
+  const Arrival arrival = solver.solve(sources);
+  times = arrival.times;
+  return solver.linearize(arrival, sources);
+}
+
+std::vector<double> onsets_of(const Sources& sources) {
+  std::vector<double> onsets;
+  for (const auto& source : sources.vertices) onsets.push_back(source.time);
+  for (const auto& source : sources.points) onsets.push_back(source.time);
+  return onsets;
+}
+
+/// The derivatives of one problem with a speed for each element.
+template <class Shape>
+void check_speeds(const Shape& shape, std::size_t elements, const Sources& sources, const SolveOptions& options,
+                  double euler_limit, double difference_limit) {
+  Random random(3);
+  std::vector<double> speed(elements), direction(elements);
+  for (double& s : speed) s = 1 + 0.1 * random();
+  for (double& d : direction) d = random();
+  const Metric metric(SpeedMetric{speed});
+  std::vector<double> times;
+  const Linearization linear = linearize(shape, metric, sources, options, times);
+  expect_consistent(linear, times, metric, onsets_of(sources), euler_limit);
+
+  InputValues change;
+  change.metric = metric_change_of_speed(speed, direction);
+  expect_differences(
+      [&](double step) {
+        std::vector<double> changed = speed;
+        for (std::size_t e = 0; e < elements; ++e) changed[e] += step * direction[e];
+        return solve(shape, Metric(SpeedMetric{changed}), sources, options).times;
+      },
+      linear.jvp(change), difference_limit);
+
+  InputValues moved;
+  moved.onset = {0.3, -0.2};
+  moved.onset.resize(sources.count(), 0.1);
+  moved.position.resize(sources.count());
+  for (std::size_t s = sources.vertices.size(); s < sources.count(); ++s) moved.position[s] = Vec3d{0.3, -0.4, 0};
+  const auto shifted = [&](double step) {
+    Sources other = sources;
+    std::size_t s = 0;
+    for (auto& source : other.vertices) source.time += step * moved.onset[s++];
+    for (auto& source : other.points) {
+      source.position += step * *moved.position[s];
+      source.time += step * moved.onset[s++];
+    }
+    return solve(shape, metric, other, options).times;
+  };
+  expect_differences(shifted, linear.jvp(moved), difference_limit);
+}
+
+const Sources one_vertex{{{VertexId(0), 0.25}}, {}, {}};
+const Sources points_in_a_square{{{VertexId(5), 0.1}}, {{{0.631, 0.572, 0}, 0.2}}, {}};
+const Sources points_in_a_cube{{{VertexId(5), 0.1}}, {{{0.631, 0.572, 0.447}, 0.2}}, {}};
+
+TEST(Linearization, OfTrianglesAgreesWithDifferences) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 25});
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball})
+    for (const ObtuseSplit split : {ObtuseSplit::none, ObtuseSplit::split}) {
+      SCOPED_TRACE(std::string(name_of(init)) + (split == ObtuseSplit::split ? ", split" : ""));
+      SolveOptions options = options_of(init);
+      options.obtuse = split;
+      check_speeds(mesh, mesh.element_count(), one_vertex, options, 1e-12, 1e-5);
+      check_speeds(mesh, mesh.element_count(), points_in_a_square, options, 1e-12, 1e-5);
+    }
+}
+
+TEST(Linearization, OfTetrahedraAgreesWithDifferences) {
+  const TetMesh mesh = generate_cube({.nx = 12, .ny = 12, .nz = 12, .jitter = 0.2});
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
+    SCOPED_TRACE(name_of(init));
+    check_speeds(mesh, mesh.element_count(), one_vertex, options_of(init), 1e-12, 1e-5);
+    check_speeds(mesh, mesh.element_count(), points_in_a_cube, options_of(init), 1e-12, 1e-5);
+  }
+}
+
+TEST(Linearization, OfImagesAgreesWithDifferences) {
+  ImageGrid flat{{30, 25, 1}, {}, {Vec3d{0.05, 0, 0}, {0, 0.06, 0}, {0, 0, 1}}};
+  ImageGrid solid{{14, 13, 12}, {}, {Vec3d{0.1, 0, 0}, {0, 0.11, 0}, {0, 0, 0.12}}};
+  ImageGrid oblique = solid;
+  oblique.axes[1] = {0.03, 0.11, 0.01};
+  // Weights are kept in single precision.
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
+    SCOPED_TRACE(name_of(init));
+    check_speeds(flat, flat.voxel_count(), points_in_a_square, options_of(init), 1e-6, 2e-2);
+    check_speeds(solid, solid.voxel_count(), points_in_a_cube, options_of(init), 1e-6, 2e-2);
+    check_speeds(oblique, oblique.voxel_count(), points_in_a_cube, options_of(init), 1e-6, 2e-2);
+  }
+}
+
+/// Fibres that turn, with a table of velocities.
+template <int Corners>
+FiberMetric turning_fibers(const SimplexMesh<Corners>& mesh, bool sheets) {
+  FiberMetric metric;
+  metric.fiber = rotating_fibers(mesh, 0.3, 1);
+  metric.region.resize(mesh.element_count());
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) metric.region[e] = e % 3 == 0 ? 1 : 0;
+  metric.velocities = {{0.6, 0.25, 0.2}, {0.5, 0.3, 0.22}};
+  if (sheets) metric.sheet.assign(mesh.element_count(), Vec3f{0.1F, 0.3F, 1});
+  return metric;
+}
+
+TEST(Linearization, OfVelocitiesAndFibersAgreesWithDifferences) {
+  const TetMesh mesh = generate_cube({.nx = 11, .ny = 11, .nz = 11, .jitter = 0.2});
+  for (const bool sheets : {false, true}) {
+    const FiberMetric fibers = turning_fibers(mesh, sheets);
+    const Metric metric(fibers);
+    std::vector<double> times;
+    const Linearization linear = linearize(mesh, metric, points_in_a_cube, options_of(SourceInit::ball), times);
+    expect_consistent(linear, times, metric, {0.1, 0.2}, 1e-12);
+
+    const std::vector<Velocities> direction{{0.3, -0.2, 0.1}, {-0.1, 0.2, 0.3}};
+    InputValues change;
+    change.metric = metric_change_of_velocities(fibers, mesh.element_count(), direction);
+    const std::vector<double> along = linear.jvp(change);
+    expect_differences(
+        [&](double step) {
+          FiberMetric changed = fibers;
+          for (std::size_t r = 0; r < 2; ++r) {
+            changed.velocities[r].fiber += step * direction[r].fiber;
+            changed.velocities[r].sheet += step * direction[r].sheet;
+            changed.velocities[r].normal += step * direction[r].normal;
+          }
+          return solve(mesh, Metric(changed), points_in_a_cube, options_of(SourceInit::ball)).times;
+        },
+        along, 1e-5);
+
+    // The gradient by velocities is the transpose of that direction.
+    const std::vector<double> ones(times.size(), 1.0);
+    const InputValues gradient = linear.vjp(ones);
+    const std::vector<Velocities> by_velocity = gradient_by_velocities(gradient.metric, fibers);
+    double total = 0, expected = 0;
+    for (const double value : along) expected += value;
+    for (std::size_t r = 0; r < 2; ++r)
+      total += by_velocity[r].fiber * direction[r].fiber + by_velocity[r].sheet * direction[r].sheet +
+               by_velocity[r].normal * direction[r].normal;
+    EXPECT_NEAR(total, expected, 1e-10 * std::abs(expected));
+
+    // Fibres are in single precision, so steps are large, and only M is looked at.
+    const std::vector<Vec3d> by_fiber = gradient_by_fibers(gradient.metric, fibers);
+    for (const std::size_t e : {std::size_t{17}, mesh.element_count() / 2}) {
+      for (int d = 0; d < 3; ++d) {
+        constexpr float step = 1.0F / 128;
+        double values[2];
+        for (int side = 0; side < 2; ++side) {
+          FiberMetric changed = fibers;
+          Vec3f& f = changed.fiber[e];
+          f[d] += side == 0 ? step : -step;
+          values[side] = contraction(gradient.metric[e], Metric(changed).tensor(ElementId(e)));
+        }
+        const double largest = norm(by_fiber[e]);
+        EXPECT_NEAR((values[0] - values[1]) / (2 * step), by_fiber[e][d], 2e-3 * largest + 1e-12) << d;
+      }
+    }
+  }
+}
+
+TEST(Linearization, VelocityTensorsAreInverseMetrics) {
+  const TetMesh mesh = generate_cube({.nx = 8, .ny = 8, .nz = 8, .jitter = 0.2});
+  const Metric metric(TensorMetric{random_tensors(mesh, {1, 4}, RandomFieldOptions{})});
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, one_vertex, options_of(SourceInit::ball), times);
+  expect_consistent(linear, times, metric, {0.25}, 1e-12);
+  // Larger D by a factor makes times shorter by half of it, onsets apart.
+  std::vector<SymTensor3d> change;
+  for (std::size_t e = 0; e < mesh.element_count(); ++e) change.push_back(inverse(metric.tensor(ElementId(e))));
+  InputValues direction;
+  direction.metric = metric_change_of_velocity_tensor(metric, change);
+  const std::vector<double> faster = linear.jvp(direction);
+  for (std::size_t v = 0; v < times.size(); ++v) EXPECT_NEAR(faster[v], -0.5 * (times[v] - 0.25), 1e-9);
+  std::vector<double> cotangent(times.size(), 0.0);
+  cotangent[200] = 1;
+  const auto by_tensor = gradient_by_velocity_tensor(linear.vjp(cotangent).metric, metric);
+  double sum = 0;
+  for (std::size_t e = 0; e < change.size(); ++e) sum += contraction(by_tensor[e], change[e]);
+  EXPECT_NEAR(sum, faster[200], 1e-9);
+}
+
+TEST(Linearization, RowsOfTheJacobianAreGradients) {
+  const TetMesh mesh = generate_irregular_cube({.n = 8, .jitter = 0.3});
+  FiberMetric fibers;
+  fibers.fiber = random_fibers(mesh, 4);
+  fibers.velocities = {{3, 1, 1}};  // circles of dependence
+  const Metric metric(fibers);
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, one_vertex, options_of(SourceInit::plain), times);
+  expect_consistent(linear, times, metric, {0.25}, 1e-12);
+  const std::vector<VertexId> vertices{VertexId(300), VertexId(0), VertexId(77)};
+  const MetricJacobian rows = linear.metric_jacobian(vertices);
+  ASSERT_EQ(rows.offsets.size(), 4U);
+  EXPECT_EQ(rows.offsets[1], rows.offsets[2]);  // the source's own time does not change
+  for (std::size_t r = 0; r < vertices.size(); ++r) {
+    std::vector<double> cotangent(times.size(), 0.0);
+    cotangent[vertices[r].index()] = 1;
+    InputValues gradient = linear.vjp(cotangent);
+    for (std::size_t k = rows.offsets[r]; k < rows.offsets[r + 1]; ++k) {
+      SymTensor3d& g = gradient.metric[rows.elements[k].index()];
+      EXPECT_LE(largest_component(g - rows.values[k]), 1e-12 * largest_component(g) + 1e-15);
+      g = {};
+    }
+    for (const SymTensor3d& left : gradient.metric) EXPECT_EQ(left, SymTensor3d{});
+  }
+}
+
+TEST(Linearization, ElementsThatDoNotConductHaveNoDerivative) {
+  const TriangleMesh mesh = generate_square({.n = 12, .jitter = 0.2});
+  std::vector<double> speed(mesh.element_count(), 1.0);
+  for (std::size_t e = 60; e < 80; ++e) speed[e] = 0;
+  const Metric metric(SpeedMetric{speed});
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, one_vertex, options_of(SourceInit::ball), times);
+  std::vector<double> cotangent(times.size());
+  for (std::size_t v = 0; v < times.size(); ++v) cotangent[v] = std::isfinite(times[v]) ? 1 : 0;
+  const InputValues gradient = linear.vjp(cotangent);
+  const std::vector<double> by_speed = gradient_by_speed(gradient.metric, speed);
+  double sum = 0;
+  for (std::size_t e = 0; e < speed.size(); ++e) {
+    if (speed[e] == 0) {
+      EXPECT_EQ(gradient.metric[e], SymTensor3d{});
+    }
+    sum -= by_speed[e] * speed[e];
+  }
+  double expected = 0;
+  for (const double t : times)
+    if (std::isfinite(t)) expected += t - 0.25;
+  EXPECT_NEAR(sum, expected, 1e-10 * expected);
+}
+
+TEST(Linearization, SingularDependenceInACircleIsRefused) {
+  DependenceRows rows;
+  rows.add_node(1, 1);
+  rows.end_row();
+  rows.add_node(0, 1);
+  rows.add_term(0, SymTensor3d::identity());
+  rows.end_row();
+  const DependenceSystem system(rows, {{0, 1}, 2, 1, {}});
+  std::vector<double> values{0, 1};
+  EXPECT_THROW(system.solve(values), RuntimeError);
+}
+
+TEST(Linearization, RefusesWhatHasNoDerivative) {
+  const TriangleMesh mesh = generate_square({.n = 8});
+  const Metric metric = Metric::isotropic(1);
+  const auto with = [&](SolveOptions options, const Sources& sources) {
+    Solver solver(Domain(mesh, metric), options);
+    return solver.linearize(solver.solve(sources), sources);
+  };
+  EXPECT_THROW((void)with(options_of(SourceInit::factored), one_vertex), UsageError);
+  Sources level_set;
+  for (const Vec3d& p : mesh.points) level_set.level_set.push_back(p.x - 0.4);
+  EXPECT_THROW((void)with(options_of(SourceInit::ball), level_set), UsageError);
+  const ImageGrid grid{{9, 9, 1}, {}, {Vec3d{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  SolveOptions second = options_of(SourceInit::ball);
+  second.order = 2;
+  Solver of_second(Domain(grid, metric), second);
+  EXPECT_THROW((void)of_second.linearize(of_second.solve(one_vertex), one_vertex), UsageError);
+  SolveOptions godunov = options_of(SourceInit::plain);
+  godunov.scheme = GridScheme::godunov;
+  godunov.method = Method::fim;
+  Solver of_godunov(Domain(grid, metric), godunov);
+  EXPECT_THROW((void)of_godunov.linearize(of_godunov.solve(one_vertex), one_vertex), UsageError);
+
+  const Linearization linear = with(options_of(SourceInit::ball), one_vertex);
+  EXPECT_THROW((void)linear.vjp(std::vector<double>(3)), InputError);
+  EXPECT_THROW((void)linear.vjp(std::vector<double>(64, NAN)), InputError);
+  EXPECT_THROW((void)linear.jvp({{SymTensor3d{}}, {}, {}}), InputError);
+  EXPECT_THROW((void)linear.jvp({{}, {NAN}, {}}), InputError);
+  EXPECT_THROW((void)linear.jvp({{}, {}, {Vec3d{1, 0, 0}}}), InputError);  // the source is a vertex
+  EXPECT_FALSE(linear.vjp(std::vector<double>(64, 1.0)).position[0].has_value());
+  EXPECT_THROW((void)linear.metric_jacobian(std::vector<VertexId>{VertexId(64)}), InputError);
+}
+
+}  // namespace TEST_FILE
+}  // namespace isochron
