@@ -32,9 +32,9 @@ struct MetricJacobian {
 
 class DependenceSystem;
 
-/// The derivative of first-arrival times at one solution, exact for what the solver computes. A time depends on those of
-/// the face it comes through, and on M in the element it crosses last: u = W u + c. Products with the derivative solve
-/// that sparse system once, forwards or backwards.
+/// The derivative of first-arrival times at one solution, exact for what the solver computes. A time depends on those
+/// of the face it comes through, and on M in the element it crosses last: u = W u + c. Products with the derivative
+/// solve that sparse system once, forwards or backwards.
 ///
 /// Where the front reaches a vertex from two sides at once the times have a kink; then this is the derivative from the
 /// side of the element with the smaller id. What a solve chooses is taken as fixed: which vertices have their times

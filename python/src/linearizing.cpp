@@ -46,7 +46,8 @@ std::vector<double> speeds_of(const LinearizedProblem& on) {
 /// (metric, onset, position); NaN for a source that has no derivative by its place.
 py::tuple vjp(const LinearizedProblem& on, const py::array& cotangent) {
   Conversions unseen;
-  const auto given = rows_of<double>(cotangent, "cotangent", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen);
+  const auto given =
+      rows_of<double>(cotangent, "cotangent", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen);
   InputValues result = unlocked([&] { return on.linear.vjp({given.data(), given.size()}); });
   std::vector<Vec3d> position;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
@@ -63,7 +64,8 @@ py::array_t<double> jvp(const LinearizedProblem& on, const py::object& metric, c
   if (!metric.is_none()) direction.metric = tensors_from(metric, on.linear.element_count());
   if (!onset.is_none()) direction.onset = rows_of<double>(onset, "onset", sources, unseen).copy();
   if (!position.is_none())
-    for (const Vec3d& place : rows_of<Vec3d>(position, "position", sources, unseen)) direction.position.emplace_back(place);
+    for (const Vec3d& place : rows_of<Vec3d>(position, "position", sources, unseen))
+      direction.position.emplace_back(place);
   return array_on(unlocked([&] { return on.linear.jvp(direction); }));
 }
 
@@ -88,8 +90,10 @@ py::array_t<double> velocity_rows(const std::vector<Velocities>& rows) {
 void bind_linearizing(py::module_& module) {
   using namespace py::literals;
   py::class_<LinearizedProblem, std::shared_ptr<LinearizedProblem>>(module, "Linearization", "Derivatives of times.")
-      .def_property_readonly("elements", [](const LinearizedProblem& on) { return on.linear.element_count(); }, "Elements.")
-      .def_property_readonly("sources", [](const LinearizedProblem& on) { return on.linear.source_count(); }, "Sources.")
+      .def_property_readonly(
+          "elements", [](const LinearizedProblem& on) { return on.linear.element_count(); }, "Elements.")
+      .def_property_readonly(
+          "sources", [](const LinearizedProblem& on) { return on.linear.source_count(); }, "Sources.")
       .def("vjp", &vjp, "cotangent"_a, "Adjoint product.")
       .def("jvp", &jvp, "metric"_a = py::none(), "onset"_a = py::none(), "position"_a = py::none(), "Tangent product.")
       .def("metric_jacobian", &metric_jacobian, "vertices"_a, "Rows by the metric.")

@@ -135,7 +135,8 @@ class PreparedSolver {
     const Turns::Turn turn(turns_);
     Conversions unseen;
     Arrival arrival;
-    arrival.times = rows_of<double>(times, "times", static_cast<py::ssize_t>(problem_->shape->vertex_count()), unseen).copy();
+    arrival.times =
+        rows_of<double>(times, "times", static_cast<py::ssize_t>(problem_->shape->vertex_count()), unseen).copy();
     if (!source_init.is_none()) arrival.source_init = source_init_named(source_init.cast<std::string>());
     return work_.run(py::none(), problem_->words(), [&] {
       return std::make_shared<LinearizedProblem>(LinearizedProblem{problem_, solver_->linearize(arrival, sources)});

@@ -18,10 +18,11 @@ def test_examples(name):
     assert result.failed == 0
 
 
-def test_page():
-    page = Path(__file__).resolve().parents[2] / "docs" / "guide" / "python.md"
+@pytest.mark.parametrize("name, at_least", [("python.md", 20), ("gradients.md", 8)])
+def test_page(name, at_least):
+    page = Path(__file__).resolve().parents[2] / "docs" / "guide" / name
     result = doctest.testfile(str(page), module_relative=False)
-    assert result.failed == 0 and result.attempted > 20
+    assert result.failed == 0 and result.attempted > at_least
 
 
 def test_there_are_examples():

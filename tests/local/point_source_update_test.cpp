@@ -39,7 +39,8 @@ TEST(PointSourceUpdate, IsExactThroughAFace) {
     if (std::abs(dot(normal, way)) < 0.05 * norm(normal) || norm(normal) < 0.05) continue;
     const Vec3d source = through - (0.1 + 5 * random.uniform()) * way, x = through + way;
     const double time = point_source_tet_update(norm(face[0] - source), norm(face[1] - source), norm(face[2] - source),
-                                                lengths(face, x)).time;
+                                                lengths(face, x))
+                            .time;
     EXPECT_NEAR(time, norm(x - source), 1e-9 * norm(x - source));
   }
 }
@@ -53,7 +54,8 @@ TEST(PointSourceUpdate, IsExactThroughAnEdge) {
     if (norm(cross(b - a, way)) < 0.05 * norm(b - a) || norm(b - a) < 0.05) continue;
     const Vec3d source = through - (0.1 + 5 * random.uniform()) * way, x = through + way;
     const double time = point_source_triangle_update<double>(norm(a - source), norm(b - source),
-                                                             {squared(a, b), squared(a, x), squared(b, x)}).time;
+                                                             {squared(a, b), squared(a, x), squared(b, x)})
+                            .time;
     EXPECT_NEAR(time, norm(x - source), 1e-9 * norm(x - source));
   }
 }
@@ -74,7 +76,8 @@ TEST(PointSourceUpdate, IsTheTimeOfAPathThroughTheFace) {
     EXPECT_GE(time, norm(x - source) * (1 - 1e-6));
     EXPECT_LE(time, through_corner * (1 + 1e-12));
     const double by_edge = point_source_triangle_update<double>(
-        u[0], u[1], {squared(face[0], face[1]), squared(face[0], x), squared(face[1], x)}).time;
+                               u[0], u[1], {squared(face[0], face[1]), squared(face[0], x), squared(face[1], x)})
+                               .time;
     EXPECT_GE(by_edge, norm(x - source) * (1 - 1e-6));
   }
 }

@@ -28,9 +28,9 @@ Vec3d widened(const Vec3f& v) { return {v.x, v.y, v.z}; }
 /// `fiber_tensor`.
 struct FiberParts {
   SymTensor3d fiber, sheet, normal;
-  Vec3d f{}, s{};         ///< unit vectors; 0 where there is none
-  double length = 0;      ///< of the fibre as given
-  double across = 0;      ///< of the sheet as given, across the fibre
+  Vec3d f{}, s{};     ///< unit vectors; 0 where there is none
+  double length = 0;  ///< of the fibre as given
+  double across = 0;  ///< of the sheet as given, across the fibre
   Vec3d sheet_given{};
 };
 

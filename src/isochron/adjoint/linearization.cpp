@@ -41,8 +41,8 @@ InputValues Linearization::vjp(std::span<const double> cotangent) const {
   }
   for (std::size_t v = 0; v < vertices; ++v)
     if (!std::isfinite(cotangent[v]) || (!reached[v] && cotangent[v] != 0))
-      throw InputError(fmt::format("the cotangent of vertex {} is {}; give a finite number, 0 where no front arrives", v,
-                                   cotangent[v]));
+      throw InputError(fmt::format("the cotangent of vertex {} is {}; give a finite number, 0 where no front arrives",
+                                   v, cotangent[v]));
   system_->solve_transposed(values);
   InputValues result;
   result.metric.assign(elements, {});
@@ -95,8 +95,7 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
     for (const auto& [row, source] : rows.onsets) values[row] += direction.onset[source];
   if (!direction.position.empty())
     for (const auto& [row, source, gradient] : rows.places)
-      if (movable[source] != 0 && direction.position[source])
-        values[row] += dot(gradient, *direction.position[source]);
+      if (movable[source] != 0 && direction.position[source]) values[row] += dot(gradient, *direction.position[source]);
   system_->solve(values);
   std::vector<double> result(vertices, 0.0);
   for (std::size_t row = 0; row < user.size(); ++row)
@@ -115,8 +114,7 @@ MetricJacobian Linearization::metric_jacobian(std::span<const VertexId> vertices
   std::vector<double> scratch(system_->size(), 0.0);
   std::vector<std::pair<std::uint32_t, SymTensor3d>> entries;
   for (const VertexId v : vertices) {
-    if (v.index() >= count)
-      throw InputError(fmt::format("vertex {} is out of range (0 to {})", v.value, count - 1));
+    if (v.index() >= count) throw InputError(fmt::format("vertex {} is out of range (0 to {})", v.value, count - 1));
     if (row_of[v.index()] == VertexId::invalid_value)
       throw InputError(fmt::format("no front arrives at vertex {}: its time has no derivative", v.value));
     entries.clear();

@@ -230,8 +230,7 @@ class EngineOf final : public Engine {
     if constexpr (!requires { adapter_.check_differentiable(); }) {
       return Engine::linearize(arrival, sources);
     } else {
-      const std::vector<double> fetched =
-          arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
+      const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
       const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
       check_times(times);
       const StopScope stop(options_.progress.cancel);

@@ -101,8 +101,8 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
   [[nodiscard]] SeedRows seed_rows(const Sources& sources, SourceInit init) const {
     SeedRows rows;
     const auto placed = place_grid_sources(grid_, *cells_, sources);
-    make_grid_seeds({grid_, *metric_}, *cells_, placed, init,
-                    limited_radius(options_.ball_rings, placed.size(), grid_), &rows);
+    make_grid_seeds({grid_, *metric_}, *cells_, placed, init, limited_radius(options_.ball_rings, placed.size(), grid_),
+                    &rows);
     return rows;
   }
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) const {
@@ -113,10 +113,9 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
   }
   [[nodiscard]] static std::uint32_t user_element(std::uint32_t voxel) { return voxel; }
   void check_differentiable() const {
-    if (plan_->order != 1) throw UsageError("derivatives are those of first order; choose another " +
-                                            Message(Setting{Option::order, "1"}));
-    if (metric_ == nullptr || speeds_ != nullptr)
-      throw UsageError("derivatives need the metric in host memory");
+    if (plan_->order != 1)
+      throw UsageError("derivatives are those of first order; choose another " + Message(Setting{Option::order, "1"}));
+    if (metric_ == nullptr || speeds_ != nullptr) throw UsageError("derivatives need the metric in host memory");
   }
 
  private:

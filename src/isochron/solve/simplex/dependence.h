@@ -18,8 +18,8 @@
 namespace isochron {
 
 /// Writes the rows of vertices from the times as they are. A front that comes through λ_k x_k has the row
-/// du = Σ λ_k du_k + pᵀ dM p / 2|p| with p = x − Σ λ_k x_k, as its way is the shortest there is. Of ways of equal length
-/// it takes the one through the element with the smallest id.
+/// du = Σ λ_k du_k + pᵀ dM p / 2|p| with p = x − Σ λ_k x_k, as its way is the shortest there is. Of ways of equal
+/// length it takes the one through the element with the smallest id.
 template <class T, int Corners>
 class MeshDependence {
   using Relax = Relaxer<T, Corners, PlainTimes<T>>;

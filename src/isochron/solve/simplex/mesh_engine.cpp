@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "isochron/metric/conducting.h"
-#include "isochron/solve/common/methods.h"
 #include "isochron/solve/common/dependence.h"
+#include "isochron/solve/common/methods.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/cuda/surface.h"
@@ -124,7 +124,7 @@ class MeshRun {
   Context context_;
   MeshSchedule<T, Corners>* schedule_;  ///< null: time bands
   const std::vector<Seed>& seeds_;
-  std::vector<SourceView> views_;       ///< of a factored source
+  std::vector<SourceView> views_;  ///< of a factored source
 };
 
 template <int Corners>
@@ -242,7 +242,8 @@ class MeshAdapter {
   void check_differentiable() const {
     if (mesh_ == nullptr) throw UsageError("derivatives need the mesh and the metric in host memory");
     if (Corners == 4 && plan_->split_obtuse)
-      throw UsageError("derivatives through virtual tetrahedra are not available; solve without splitting obtuse corners");
+      throw UsageError(
+          "derivatives through virtual tetrahedra are not available; solve without splitting obtuse corners");
   }
 
   /// Of factored sources one group for each point and one for the level set, else one of all.
@@ -300,8 +301,8 @@ class MeshAdapter {
 
  private:
   [[nodiscard]] PlacedSources place(const Sources& sources) {
-    return find_where_it_conducts(
-        left_out(), [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
+    return find_where_it_conducts(left_out(),
+                                  [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });
   }
   [[nodiscard]] BallLimits limits_of(const PlacedSources& placed) const {
     return ball_limits(options_.ball_rings, placed.points.size(), mesh_->vertex_count(), Corners - 1);

@@ -122,7 +122,7 @@ class TriangleUnfolder {
     const int cl = corner_of(next.element, left.vertex), cr = corner_of(next.element, right.vertex);
     using std::sqrt;
     const Real lr = input_.length(next.element, cl, cr), la = input_.length(next.element, cl, next.apex),
-                 ra = input_.length(next.element, cr, next.apex);
+               ra = input_.length(next.element, cr, next.apex);
     const Real drawn = squared(left, right);
     if (!alike(drawn, lr, contrast_)) return false;
     const Real along = (la + lr - ra) / (2 * lr);  // in units of the edge
@@ -146,8 +146,7 @@ class TriangleUnfolder {
     Real sum(0), before(0), scale(1);
     for (int k = 0; k < crossings; ++k) {
       const Crossed& edge = crossed_[k];
-      const Real at =
-          (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (x * edge.along_y - y * edge.along_x);
+      const Real at = (edge.left_x * edge.along_y - edge.left_y * edge.along_x) / (x * edge.along_y - y * edge.along_x);
       const Real share = at < before ? before : (at > Real(1) ? Real(1) : at);
       sum += (share - before) * whole / scale;
       before = share;
@@ -187,7 +186,7 @@ class TriangleUnfolder {
   ISOCHRON_HD void offer(const Window& w, Emit&& emit) const {
     if (w.crossings == 0) return;
     const VirtualTriangleOf<Real> v{w.left.vertex, w.right.vertex, opposite_length(w), w.left.path * w.left.path,
-                            w.right.path * w.right.path};
+                                    w.right.path * w.right.path};
     if (v.ab > 0 && exists(v)) emit(v);
   }
 

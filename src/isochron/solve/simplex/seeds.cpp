@@ -110,14 +110,13 @@ void add_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adj
     if (rows != nullptr) rows->add_onset(source.source);
   }
   if (source.vertex.valid() && init != SourceInit::ball) return;
-  ball_times<Corners>(
-      mesh, metric, adjacency, source.position, source.elements, source.time,
-      init == SourceInit::ball ? limits : BallLimits{},
-      [&](VertexId v, double time, SeedKind kind) {
-        const bool around_vertex = kind == SeedKind::own || source.vertex.valid();
-        seeds.push_back({v, time, source.source, around_vertex ? kind : SeedKind::free_ball});
-      },
-      {rows, source.source});
+  ball_times<Corners>(mesh, metric, adjacency, source.position, source.elements, source.time,
+                      init == SourceInit::ball ? limits : BallLimits{},
+                      [&](VertexId v, double time, SeedKind kind) {
+                        const bool around_vertex = kind == SeedKind::own || source.vertex.valid();
+                        seeds.push_back({v, time, source.source, around_vertex ? kind : SeedKind::free_ball});
+                      },
+                      {rows, source.source});
 }
 
 template <int Corners>
