@@ -69,6 +69,7 @@ bool goals_grid(const BenchOptions& options);
 bool goals_surface(const BenchOptions& options);
 bool goals_grid_threads(const BenchOptions& options);
 bool goals_connect(const BenchOptions& options);
+bool goals_gradients(const BenchOptions& options);
 bool goals_end_to_end(const BenchOptions& options);
 bool goals_mpi(const BenchOptions& options);
 bool gpu_goals(const BenchOptions& options);

@@ -165,6 +165,12 @@ class Bench(CliCase):
             steps = sum(seconds[row, f"2 threads, {step}"] for step in ("read", "set-up", "solve", "write"))
             self.assertLessEqual(steps, seconds[row, "2 threads, whole"])
 
+    def test_gradients_agree_and_are_timed(self):
+        entries = self.entries("goals-gradients --threads 2")
+        self.assertEqual(len({entry["row"] for entry in entries}), 6)
+        for entry in entries:
+            self.assertGreater(entry["ours"], 0, entry)
+
     def test_all_schemes_on_tensor_images_have_times(self):
         entries = self.entries("004-table-1 --threads 2")
         self.assertEqual(len({entry["row"] for entry in entries}), 3)
