@@ -177,14 +177,14 @@ class Linearization:
         too)."""
         offsets, elements, values = self._core.metric_jacobian(np.asarray(vertices))
         if of == "metric":
-            columns = (6 * elements.astype(np.int64)[:, None] + np.arange(6)).ravel()
+            columns = (6 * elements[:, None] + np.arange(6)).ravel()
             return (values * np.where(_ROW == _COLUMN, 1.0, 2.0)).ravel(), columns, 6 * offsets
         if of != "speed":
             raise UsageError(f"unknown of {of!r} (what the rows are by); choose one of: speed, metric")
         if "speed" not in self._problem.arguments and self._problem.arguments:
             raise UsageError("the metric was not given as a speed; ask for of='metric'")
         ones = self._core.from_speed(np.ones(self._core.elements))[elements]
-        return (values * ones)[:, [0, 3, 5]].sum(axis=1), elements.astype(np.int64), offsets
+        return (values * ones)[:, [0, 3, 5]].sum(axis=1), elements, offsets
 
     def operator(self, of: str = "speed") -> Any:
         """A ``scipy.sparse.linalg.LinearOperator`` from changes of one input, as a vector, to those of all times."""

@@ -74,9 +74,11 @@ py::tuple metric_jacobian(const LinearizedProblem& on, const py::array& vertices
   Conversions unseen;
   const auto ids = ids_of<VertexId>(vertices, "vertices", on.linear.vertex_count(), unseen);
   MetricJacobian rows = unlocked([&] { return on.linear.metric_jacobian({ids.data(), ids.size()}); });
+  std::vector<std::int64_t> elements;
+  elements.reserve(rows.elements.size());
+  for (const ElementId e : rows.elements) elements.push_back(e.value);
   return py::make_tuple(array_on(std::vector<std::int64_t>(rows.offsets.begin(), rows.offsets.end())),
-                        array_on_rows<std::uint32_t>(std::move(rows.elements)),
-                        array_on_rows<double>(std::move(rows.values)));
+                        array_on(std::move(elements)), array_on_rows<double>(std::move(rows.values)));
 }
 
 py::array_t<double> velocity_rows(const std::vector<Velocities>& rows) {
