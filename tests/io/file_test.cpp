@@ -317,6 +317,28 @@ TEST(TextScanner, RefusesWhatIsNoNumber) {
   }
 }
 
+TEST(NumberFrom, IsAsTheStandardLibrarys) {
+  const auto expect_same = [](const std::string& text, auto zero) {
+    auto ours = zero, expected = zero;
+    const char* const end = text.data() + text.size();
+    const auto found = number_from(text.data(), end, ours), wanted = std::from_chars(text.data(), end, expected);
+    EXPECT_EQ(found.ec, wanted.ec) << text;
+    EXPECT_EQ(found.ptr - text.data(), wanted.ptr - text.data()) << text;
+    EXPECT_EQ(ours, expected) << text;
+  };
+  for (const char* digits :
+       {"", "0", "7x", "007", "127", "128", "129", "4294967295", "4294967296", "x", "999999999999999999",
+        "9999999999999999999", "9223372036854775807", "9223372036854775808", "9223372036854775809",
+        "18446744073709551615", "18446744073709551616", "0000000000000000000000012", "99999999999999999999999999999"})
+    for (const char* sign : {"", "-", "+", "--"}) {
+      expect_same(std::string(sign) + digits, std::int8_t{});
+      expect_same(std::string(sign) + digits, std::int32_t{});
+      expect_same(std::string(sign) + digits, std::uint32_t{});
+      expect_same(std::string(sign) + digits, std::int64_t{});
+      expect_same(std::string(sign) + digits, std::uint64_t{});
+    }
+}
+
 TEST(TextScanner, CountsLinesAndSkipsComments) {
   TextScanner in = scan("1 # one\n# nothing\n\n2 word\n");
   EXPECT_EQ(in.integer<int>("x"), 1);

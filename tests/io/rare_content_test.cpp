@@ -198,7 +198,7 @@ TEST(LegacyVtkRare, SaysWhatIsWrong) {
   expect(polydata + "POLYGONS 0 0\n", "the file has no POINTS");
   expect(polydata + three + three, "two POINTS sections");
   expect(polydata + "POINTS 1 string\n", "points must be numbers");
-  expect(polydata + three + "POLYGONS 1 4\n3 0 1 -5\n", "-5 is no point number");
+  expect(polydata + three + "POLYGONS 1 4\n3 0 1 -5\n", "cell 0 refers to point -5");
   expect(polydata + three + "POLYGONS 1 4\n3 0 1 2\nPOLYGONS 1 4\n3 0 1 2\n", "two sections of the same cells");
   expect(polydata + three + "POLYGONS 1 4\n-3 0 1 2\n", "a cell has -3 corners");
   expect(polydata + three + "POLYGONS 2 4\n3 0 1 2\n", "does not hold the announced number of cells");

@@ -599,6 +599,38 @@ TEST(VtkXmlRare, BytesMayBeInAnyForm) {
   EXPECT_THAT(read(appended, "", behind("base64", "DAAAAAAAgD8AAABAAABAQA==")), ElementsAre(1, 2, 3));
 }
 
+TEST(VtkXmlRare, OffsetsThatAreTooLargeForTheirTypeDoNotFit) {
+  const auto polys = [](const auto& ends) {
+    const auto array = [](const std::string& attributes, const auto& values) {
+      const std::string bytes = bytes_of(values, Encoding::little_endian);
+      const auto size = static_cast<std::uint32_t>(bytes.size());
+      return xml_array(attributes + " format=\"binary\"", base64(bytes_of(size, Encoding::little_endian) + bytes));
+    };
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < ends.size(); ++i) ids.insert(ids.end(), {0, 1, 2});
+    using End = typename std::decay_t<decltype(ends)>::value_type;
+    const std::string type = std::is_same_v<End, float> ? "Float32" : std::is_signed_v<End> ? "Int8" : "UInt8";
+    std::string text = vtp(surface_piece("", "<Polys>" + array("type=\"Int32\" Name=\"connectivity\"", ids) +
+                                                 array("type=\"" + type + "\" Name=\"offsets\"", ends) + "</Polys>"));
+    const std::string one = "NumberOfPolys=\"1\"";
+    return text.replace(text.find(one), one.size(), fmt::format("NumberOfPolys=\"{}\"", ends.size()));
+  };
+  std::vector<std::uint8_t> ends;
+  std::vector<float> fractions;
+  for (std::size_t i = 1; i <= 85; ++i) {
+    ends.push_back(static_cast<std::uint8_t>(3 * i));
+    fractions.push_back(static_cast<float>(3 * i));
+  }
+  EXPECT_EQ(read_content("a.vtp", polys(ends)).triangles.cells.size(), 85U);
+  EXPECT_EQ(read_content("a.vtp", polys(fractions)).triangles.cells.size(), 85U);
+  EXPECT_THAT(content_error("a.vtp", polys(std::vector<std::int8_t>(ends.begin(), ends.end()))),
+              HasSubstr("the offsets of cell 42 do not fit"));
+  ends.push_back(2);  // 258
+  EXPECT_THAT(content_error("a.vtp", polys(ends)), HasSubstr("the offsets of cell 85 do not fit"));
+  fractions.back() = 254.5F;
+  EXPECT_THAT(content_error("a.vtp", polys(fractions)), HasSubstr("the offsets of cell 84 do not fit"));
+}
+
 TEST(VtkXmlRare, ElementsThatFewFilesHave) {
   const Dataset read = read_content(
       "a.vtp", vtp("<FieldData><Array type=\"String\" Name=\"who\">65 66 0</Array></FieldData>" +

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <mutex>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -13,6 +14,7 @@
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel_in_order.h"
+#include "isochron/io/stretches.h"
 
 namespace isochron {
 namespace {
@@ -62,15 +64,14 @@ ssize_t read_at_place(int file, char* to, std::size_t bytes, std::uint64_t place
   return static_cast<ssize_t>(got);
 }
 
+/// How many items one thread takes at a time.
+std::size_t stretch_of(std::size_t item_bytes) { return std::max<std::size_t>(1, task_bytes / item_bytes); }
+
 /// Calls `body(first, count)` for stretches of so many items at once, on several threads where it is worth it.
 template <class Body>
 void for_stretches(std::size_t items, std::size_t item_bytes, Body&& body) {
-  const std::size_t stretch = std::max<std::size_t>(1, task_bytes / item_bytes);
   const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
-  parallel_tasks(threads, (items + stretch - 1) / stretch, [&](std::size_t task) {
-    const std::size_t first = task * stretch;
-    body(first, std::min(stretch, items - first));
-  });
+  parallel_stretches(threads, items, stretch_of(item_bytes), body);
 }
 
 struct OpenFile {
@@ -140,6 +141,35 @@ struct Bytes {
   explicit Bytes(std::size_t count) : data(new char[count]), size(count) {}
   explicit Bytes(std::string_view text) : Bytes(text.size()) { std::copy(text.begin(), text.end(), data.get()); }
   [[nodiscard]] std::string_view text() const { return {data.get(), size}; }
+};
+
+/// Buffers of one size that several threads use again and again: the pages of new ones would cost as much as the bytes.
+class BufferPool {
+ public:
+  explicit BufferPool(std::size_t bytes) : bytes_(bytes) {}
+
+  Bytes take(std::size_t size) {
+    Bytes result;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        result = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    if (!result.data) result = Bytes(bytes_);
+    result.size = size;
+    return result;
+  }
+  void give_back(Bytes bytes) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(bytes));
+  }
+
+ private:
+  std::size_t bytes_;
+  std::mutex mutex_;
+  std::vector<Bytes> free_;
 };
 
 /// A whole member of a gzip file. Throws bad_alloc.
@@ -251,11 +281,39 @@ void FileBytes::fetch(std::string_view part) const {
   if (!plain_.is_open()) return;
   const auto begin = static_cast<std::size_t>(part.data() - data_.get());
   for_stretches(part.size(), 1, [&](std::size_t first, std::size_t count) {
-    const std::size_t place = begin + first;
-    const ssize_t got = read_at_place(plain_.number(), data_.get() + place, count, place);
-    if (got < 0) unreadable(path_, std::strerror(errno));
-    if (static_cast<std::size_t>(got) < count) unreadable(path_, "it became shorter meanwhile");
+    read_at(begin + first, data_.get() + begin + first, count);
   });
+}
+
+void FileBytes::read_at(std::size_t place, char* to, std::size_t bytes) const {
+  const ssize_t got = read_at_place(plain_.number(), to, bytes, place);
+  if (got < 0) unreadable(path_, std::strerror(errno));
+  if (static_cast<std::size_t>(got) < bytes) unreadable(path_, "it became shorter meanwhile");
+}
+
+void FileBytes::read_items(std::string_view part, std::size_t item_bytes, const TakeItems& take) const {
+  if (!plain_.is_open()) return take_items(part, item_bytes, take);
+  const auto begin = static_cast<std::size_t>(part.data() - data_.get());
+  BufferPool buffers(stretch_of(item_bytes) * item_bytes);
+  for_stretches(part.size() / item_bytes, item_bytes, [&](std::size_t first, std::size_t count) {
+    Bytes bytes = buffers.take(count * item_bytes);
+    read_at(begin + first * item_bytes, bytes.data.get(), bytes.size);
+    take(first, count, bytes.data.get());
+    buffers.give_back(std::move(bytes));
+  });
+}
+
+void FileBytes::read_to(std::string_view part, const PlaceOfBytes& place) const {
+  const auto begin = static_cast<std::size_t>(part.data() - data_.get());
+  for_stretches(part.size(), 1, [&](std::size_t first, std::size_t count) {
+    if (plain_.is_open()) read_at(begin + first, place(first, count), count);
+    else std::memcpy(place(first, count), part.data() + first, count);
+  });
+}
+
+void take_items(std::string_view bytes, std::size_t item_bytes, const TakeItems& take) {
+  for_stretches(bytes.size() / item_bytes, item_bytes,
+                [&](std::size_t first, std::size_t count) { take(first, count, bytes.data() + first * item_bytes); });
 }
 
 void FileBytes::read_packed(const std::filesystem::path& path, gzFile_s& file, std::uint64_t file_bytes) {
@@ -454,6 +512,19 @@ void ByteReader::read(void* to, std::size_t bytes) {
   }
 }
 
+void ByteReader::read_to(std::size_t bytes, const PlaceOfBytes& place) {
+  if (plain_.is_open() && bytes >= worth_threads) {
+    require_room(bytes, 1);
+    const std::uint64_t begin = pass_over(bytes);
+    return for_stretches(
+        bytes, 1, [&](std::size_t first, std::size_t count) { read_at(begin + first, place(first, count), count); });
+  }
+  for (std::size_t first = 0; first < bytes; first += task_bytes) {
+    const std::size_t count = std::min(task_bytes, bytes - first);
+    read(place(first, count), count);
+  }
+}
+
 std::uint64_t ByteReader::pass_over(std::uint64_t bytes) {
   const std::uint64_t place = taken_ + begin_;
   taken_ = place + bytes;
@@ -473,13 +544,15 @@ void ByteReader::read_items(std::size_t items, std::size_t item_bytes, const Tak
   require_room(items, item_bytes);
   if (plain_.is_open() && items * item_bytes >= worth_threads) {
     const std::uint64_t place = pass_over(items * item_bytes);
+    BufferPool buffers(stretch_of(item_bytes) * item_bytes);
     return for_stretches(items, item_bytes, [&](std::size_t first, std::size_t count) {
-      const Bytes bytes(count * item_bytes);
+      Bytes bytes = buffers.take(count * item_bytes);
       read_at(place + first * item_bytes, bytes.data.get(), bytes.size);
       take(first, count, bytes.data.get());
+      buffers.give_back(std::move(bytes));
     });
   }
-  const std::size_t stretch = std::min(items, std::max<std::size_t>(1, task_bytes / item_bytes));
+  const std::size_t stretch = std::min(items, stretch_of(item_bytes));
   const Bytes bytes(stretch * item_bytes);
   for (std::size_t first = 0; first < items; first += stretch) {
     const std::size_t count = std::min(stretch, items - first);
@@ -543,15 +616,22 @@ void ByteWriter::write_items(std::size_t items, std::size_t item_bytes, const Ma
   flush();
   const std::size_t stretch = std::max<std::size_t>(1, (packed_ ? chunk_bytes : task_bytes) / item_bytes);
   const int threads = items * item_bytes < worth_threads ? 1 : usual_threads();
+  BufferPool buffers(stretch * item_bytes);
   parallel_in_order<Bytes>(
       threads, (items + stretch - 1) / stretch,
       [&](std::size_t i, const std::atomic<bool>&) {
         const std::size_t first = i * stretch, count = std::min(stretch, items - first);
-        Bytes bytes(count * item_bytes);
+        Bytes bytes = buffers.take(count * item_bytes);
         make(first, count, bytes.data.get());
-        return packed_ ? gzip_member(bytes.text()) : std::move(bytes);
+        if (!packed_) return bytes;
+        Bytes member = gzip_member(bytes.text());
+        buffers.give_back(std::move(bytes));
+        return member;
       },
-      [&](std::size_t, const Bytes& bytes) { put(bytes.text()); });
+      [&](std::size_t, Bytes bytes) {
+        put(bytes.text());
+        if (!packed_) buffers.give_back(std::move(bytes));
+      });
 }
 
 void ByteWriter::print_rows(std::size_t rows, const PrintRows& print) {

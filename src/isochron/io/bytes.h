@@ -88,6 +88,13 @@ class Descriptor {
 /// The bytes of base64 text, in which white space does not count. Throws InputError about the file.
 std::string from_base64(std::string_view text, const std::filesystem::path& path);
 
+/// Takes `count` of several items, which are at `bytes`; `first` are before them.
+using TakeItems = std::function<void(std::size_t first, std::size_t count, const char* bytes)>;
+/// Gives items of so many bytes that are in memory to `take`, in stretches. Several threads call it at once.
+void take_items(std::string_view bytes, std::size_t item_bytes, const TakeItems& take);
+/// Where `count` of several bytes go; `first` are before them.
+using PlaceOfBytes = std::function<char*(std::size_t first, std::size_t count)>;
+
 /// A whole file in memory, decompressed.
 class FileBytes {
  public:
@@ -100,12 +107,18 @@ class FileBytes {
   [[nodiscard]] std::string_view text() const { return {data_.get(), size_}; }
   /// Reads a part of the text, unless all is there already. Throws InputError.
   void fetch(std::string_view part) const;
+  /// Gives a part of the text, which need not be fetched and is not kept, to `take(first, count, bytes)`: stretches of
+  /// items of so many bytes. Several threads call it at once; of several errors that of the first stretch is rethrown.
+  void read_items(std::string_view part, std::size_t item_bytes, const TakeItems& take) const;
+  /// The same for bytes that are put where `place` says.
+  void read_to(std::string_view part, const PlaceOfBytes& place) const;
 
  private:
   struct Free {
     void operator()(char* p) const { std::free(p); }
   };
   void resize(std::size_t capacity);
+  void read_at(std::size_t place, char* to, std::size_t bytes) const;
   void read_packed(const std::filesystem::path& path, gzFile_s& file, std::uint64_t file_bytes);
 
   std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
@@ -152,9 +165,10 @@ class ByteReader {
   /// Takes exactly `bytes` bytes, to nowhere if `to` is null. Throws when the file ends before. Many are read by
   /// several threads.
   void read(void* to, std::size_t bytes);
+  /// Takes so many bytes to where `place` says for stretches of them; several threads ask at once.
+  void read_to(std::size_t bytes, const PlaceOfBytes& place);
   /// Takes `items` of so many bytes. `take(first, count, bytes)` gets stretches of them; where the file is not packed,
   /// several threads call it at once. If several calls throw, the error of the first stretch is rethrown.
-  using TakeItems = std::function<void(std::size_t first, std::size_t count, const char* bytes)>;
   void read_items(std::size_t items, std::size_t item_bytes, const TakeItems& take);
   void skip(std::size_t bytes) { read(nullptr, bytes); }
 

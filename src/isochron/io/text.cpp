@@ -55,18 +55,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-std::string_view next_word(std::string_view& line) {
-  constexpr std::string_view blanks = " \t\r\f\v";
-  const std::size_t begin = std::min(line.find_first_not_of(blanks), line.size());
-  const std::size_t end = std::min(line.find_first_of(blanks, begin), line.size());
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
-  return word;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
-  for (auto word = next_word(line); !word.empty(); word = next_word(line)) words.push_back(word);
+  for (auto word = next_word(text); !word.empty(); word = next_word(text)) words.push_back(word);
   return words;
 }
 

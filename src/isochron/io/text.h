@@ -37,27 +37,67 @@ std::string percent_decoded(std::string_view text);
 std::string percent_code(char c);
 /// The text without white space at its ends.
 std::string_view trimmed(std::string_view text);
-/// Takes the next word off the front of a line; empty: there are no more.
-std::string_view next_word(std::string_view& line);
-/// The words of a line, between white space.
-std::vector<std::string_view> words_of(std::string_view line);
 /// Blanks, tabs and the ends of lines and pages.
 inline bool is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/// Takes the next word off the front of a text, where words stand between white space; empty: there are no more.
+inline std::string_view next_word(std::string_view& text) {
+  const char* const end = text.data() + text.size();
+  const char* first = text.data();
+  while (first != end && is_blank(*first)) ++first;
+  const char* last = first;
+  while (last != end && !is_blank(*last)) ++last;
+  text = {last, static_cast<std::size_t>(end - last)};
+  return {first, static_cast<std::size_t>(last - first)};
+}
+/// The words of a text.
+std::vector<std::string_view> words_of(std::string_view text);
 /// A part of a file's text made fit for a one-line message.
 std::string in_quotes(std::string_view text);
 
 /// The text behind a sign '+' in front, which some programs write.
 inline std::string_view without_plus(std::string_view word) { return word.substr(word.starts_with('+') ? 1 : 0); }
+/// As `std::from_chars`, but without looking for an overflow at each digit of a whole number.
+template <class Number>
+ISOCHRON_ALWAYS_INLINE std::from_chars_result number_from(const char* first, const char* last, Number& value) {
+  if constexpr (std::is_integral_v<Number>) {
+    const bool minus = std::is_signed_v<Number> && first != last && *first == '-';
+    const char* const begin = first + (minus ? 1 : 0);
+    const char* end = begin;
+    std::uint64_t number = 0;
+    for (; end != last && *end >= '0' && *end <= '9'; ++end) number = 10 * number + static_cast<unsigned>(*end - '0');
+    constexpr std::ptrdiff_t safe_digits = 18;
+    const auto whole = minus ? -static_cast<std::int64_t>(number) : static_cast<std::int64_t>(number);
+    if (end != begin && end - begin <= safe_digits && std::in_range<Number>(whole)) {
+      value = static_cast<Number>(whole);
+      return {end, std::errc()};
+    }
+  }
+  return std::from_chars(first, last, value);
+}
 /// The whole text as a number without such a sign.
 template <class Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = number_from(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
 /// The whole text, with or without '+', as a number; none where it is none, or too large for double.
 std::optional<double> parse_real(std::string_view text);
+
+/// Takes the next word off the front of a text where it is a plain number; else none, and nothing is taken. This is the
+/// short way of numbers by the million: what is refused (a sign '+', a number out of range, …) may still be one.
+template <class Number>
+std::optional<Number> next_plain_number(std::string_view& text) {
+  const char* const end = text.data() + text.size();
+  const char* first = text.data();
+  while (first != end && is_blank(*first)) ++first;
+  Number value{};
+  const auto [behind, error] = number_from(first, end, value);
+  if (error != std::errc() || (behind != end && !is_blank(*behind))) return std::nullopt;
+  text = {behind, static_cast<std::size_t>(end - behind)};
+  return value;
+}
 
 /// A number in another type; none where that changes it: out of range, no whole number, no number at all. Fractions may
 /// be rounded.
@@ -167,7 +207,7 @@ class TextScanner {
     start_word(what);
     Int value{};
     const char* first = *pos_ == '+' ? pos_ + 1 : pos_;
-    const auto [stop, error] = std::from_chars(first, end_, value);
+    const auto [stop, error] = number_from(first, end_, value);
     if (error != std::errc{} || !ends_word(stop)) bad_number(what, "a whole number in range");
     pos_ = stop;
     return value;

@@ -12,10 +12,10 @@ constexpr std::size_t usual_chunk_bytes = std::size_t{1} << 18;
 constexpr std::size_t usual_row_bytes = 24;
 std::atomic<std::size_t> chunk_bytes{0};
 
-/// Whether so many bytes are worth several threads.
+/// Whether so many bytes are worth reading in chunks.
 bool worth_cutting(std::size_t bytes, std::size_t rows) {
   if (chunk_bytes != 0) return rows > 1;
-  return usual_threads() > 1 && bytes >= 4 * usual_chunk_bytes && rows >= 4096;
+  return bytes >= 4 * usual_chunk_bytes && rows >= 4096;
 }
 
 }  // namespace
@@ -68,7 +68,8 @@ std::string_view TextScanner::first_rows(std::string_view text, std::size_t rows
 }
 
 std::vector<TextRows> TextScanner::cut_rows(std::size_t rows, Announced announced) const {
-  if (!worth_cutting(remaining(), rows)) return {};
+  const bool one_thread = usual_threads() == 1 && chunk_bytes == 0;
+  if (!worth_cutting(remaining(), rows) || (one_thread && announced == Announced::yes)) return {};
   TextScanner start = *this;
   if (pos_ != begin_ && pos_[-1] != '\n') {
     if (start.more_on_line()) return {};

@@ -41,6 +41,7 @@ std::vector<Part> read_rows(TextScanner& in, std::size_t rows, std::size_t row_b
   const std::size_t good = read_chunks(chunks.size(), [&](std::size_t c) {
     TextScanner own = in.part(chunks[c].text);
     Part part{};  // not in its place yet: neighbours would share cache lines
+    if constexpr (requires { part.reserve(chunks[c].count); }) part.reserve(chunks[c].count);
     try {
       for (std::size_t i = 0; i < chunks[c].count; ++i) read(own, chunks[c].first + i, part);
     } catch (const InputError&) {

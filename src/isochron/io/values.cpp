@@ -1,7 +1,6 @@
 #include "isochron/io/values.h"
 
-#include "isochron/core/big_vector.h"
-#include "isochron/core/parallel.h"
+#include "isochron/io/stretches.h"
 
 namespace isochron {
 namespace {
@@ -43,6 +42,28 @@ void write_part(ByteWriter& writer, const JoinedArray::Part& part, std::size_t v
       part.array->values);
 }
 
+/// Values that `read_to` puts where it is told, where a DataArray keeps them as they are; else `read_items` gives them
+/// in stretches. Both on several threads.
+template <class ReadTo, class ReadItems>
+DataArray::Values values_from(std::size_t count, ScalarType type, Encoding encoding, const ReadTo& read_to,
+                              const ReadItems& read_items) {
+  return with_type(type, [&]<class T>() -> DataArray::Values {
+    std::vector<Stored<T>> values;
+    GrowingVector<Stored<T>> places(values, count);
+    if (std::is_same_v<T, Stored<T>> && (encoding == native_encoding || sizeof(T) == 1)) {
+      read_to([&](std::size_t first, std::size_t bytes) {
+        return reinterpret_cast<char*>(places.up_to((first + bytes + sizeof(T) - 1) / sizeof(T))) + first;
+      });
+    } else {
+      read_items([&](std::size_t first, std::size_t some, const char* bytes) {
+        Stored<T>* const to = places.up_to(first + some) + first;
+        for (std::size_t i = 0; i < some; ++i) to[i] = to_stored(value_at<T>(bytes + i * sizeof(T), encoding));
+      });
+    }
+    return values;
+  });
+}
+
 }  // namespace
 
 std::optional<ScalarType> type_named(std::span<const TypeNames> table, std::string_view name) {
@@ -61,33 +82,38 @@ std::string_view name_of(std::span<const TypeNames> table, ScalarType type) {
 }
 
 DataArray::Values read_values(ByteReader& reader, ScalarType type, Encoding encoding, std::size_t count) {
-  return with_type(type, [&]<class T>() -> DataArray::Values {
-    reader.require_room(count, min_bytes(type, encoding));
-    std::vector<Stored<T>> values;
-    make_room(values, count);
-    values.resize(count);
-    if constexpr (std::is_same_v<T, Stored<T>>) {
-      if (encoding == native_encoding) {
-        reader.read(values.data(), count * sizeof(T));
-        return values;
-      }
-    }
-    for_each_tuple<T>(reader, encoding, count,
-                      [&](std::size_t i, const std::array<T, 1>& value) { values[i] = to_stored(value[0]); });
-    return values;
-  });
+  reader.require_room(count, min_bytes(type, encoding));
+  if (encoding == Encoding::text)
+    return with_type(type, [&]<class T>() -> DataArray::Values {
+      std::vector<Stored<T>> values;
+      make_room(values, count);
+      values.resize(count);
+      for_each_tuple<T>(reader, encoding, count,
+                        [&](std::size_t i, const std::array<T, 1>& value) { values[i] = to_stored(value[0]); });
+      return values;
+    });
+  return values_from(
+      count, type, encoding, [&](const PlaceOfBytes& place) { reader.read_to(count * size_of(type), place); },
+      [&](const TakeItems& take) { reader.read_items(count, size_of(type), take); });
+}
+
+DataArray::Values read_values(const FileBytes& file, std::string_view part, ScalarType type, Encoding encoding) {
+  const std::size_t count = part.size() / size_of(type);
+  return values_from(
+      count, type, encoding,
+      [&](const PlaceOfBytes& place) { file.read_to(part.substr(0, count * size_of(type)), place); },
+      [&](const TakeItems& take) { file.read_items(part, size_of(type), take); });
 }
 
 DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding) {
-  return with_type(type, [&]<class T>() -> DataArray::Values {
-    std::vector<Stored<T>> values;
-    const std::size_t count = bytes.size() / sizeof(T);
-    make_room(values, count);
-    values.resize(count);
-    parallel_for(usual_threads(), count,
-                 [&](std::size_t i) { values[i] = to_stored(value_at<T>(bytes.data() + i * sizeof(T), encoding)); });
-    return values;
-  });
+  return values_from(
+      bytes.size() / size_of(type), type, encoding,
+      [&](const PlaceOfBytes& place) {
+        take_items(bytes, size_of(type), [&](std::size_t first, std::size_t count, const char* from) {
+          std::memcpy(place(first * size_of(type), count * size_of(type)), from, count * size_of(type));
+        });
+      },
+      [&](const TakeItems& take) { take_items(bytes, size_of(type), take); });
 }
 
 DataArray::Values empty_values(ScalarType type) {

@@ -111,6 +111,19 @@ T value_of_word(const ByteReader& reader, std::string_view word) {
   else return fitting(reader.integer_of(word, "a whole number"));
 }
 
+/// Takes the next word of a text as such a value.
+template <class T>
+T next_value(const ByteReader& reader, std::string_view& text) {
+  using Number = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+  std::string_view left = text;
+  if (const auto number = next_plain_number<Number>(left))
+    if (const auto value = converted<T>(*number)) {
+      text = left;
+      return *value;
+    }
+  return value_of_word<T>(reader, next_word(text));
+}
+
 /// One value in the file's encoding.
 template <class T>
 T read_value(ByteReader& reader, Encoding encoding) {
@@ -133,7 +146,7 @@ void for_each_tuple(ByteReader& reader, Encoding encoding, std::size_t count, Ta
     return read_words(reader, count * N, N, [&](std::size_t first, std::size_t words, std::string_view text) {
       std::array<T, N> own;
       for (std::size_t i = first / N; i < (first + words) / N; ++i) {
-        for (T& value : own) value = value_of_word<T>(reader, next_text_word(text));
+        for (T& value : own) value = next_value<T>(reader, text);
         take(i, own);
       }
     });
@@ -149,6 +162,9 @@ void for_each_tuple(ByteReader& reader, Encoding encoding, std::size_t count, Ta
 
 /// `count` values of a file's type as a DataArray keeps them.
 DataArray::Values read_values(ByteReader& reader, ScalarType type, Encoding encoding, std::size_t count);
+
+/// The same for those in a part of a file, which need not be fetched; what is left at the end is not looked at.
+DataArray::Values read_values(const FileBytes& file, std::string_view part, ScalarType type, Encoding encoding);
 
 /// The numbers in some bytes as a DataArray keeps them; what is left at the end is not looked at.
 DataArray::Values values_of_bytes(std::string_view bytes, ScalarType type, Encoding encoding);

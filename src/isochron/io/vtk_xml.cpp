@@ -288,16 +288,17 @@ void VtkXmlFile::expect_kind(std::string_view kind) const {
 std::string_view VtkXmlFile::place_of(const XmlArray& array) const {
   const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), array.offset);
   const std::size_t end = next == offsets_.end() ? std::string_view::npos : *next - array.offset;
-  const std::string_view place = appended_.substr(array.offset, end);
-  file_.fetch(place);
-  return place;
+  return appended_.substr(array.offset, end);
 }
 
 XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
-  const bool appended = array.format == "appended";
+  const bool appended = array.format == "appended", raw = appended && !appended_base64_ && !compressed_;
+  if (array.format == "ascii" || (!appended && array.inside.empty())) return {};
   if (appended && array.offset > appended_.size()) fail("{}", too_short);
   const std::string inside = appended ? std::string() : without_blanks(array.inside);
-  ByteSource source(*this, appended ? place_of(array) : std::string_view(inside), !appended || appended_base64_);
+  const std::string_view place = appended ? place_of(array) : std::string_view(inside);
+  if (appended) file_.fetch(raw ? place.substr(0, header_bytes_) : place);
+  ByteSource source(*this, place, !appended || appended_base64_);
   const auto number = [&](std::string_view header, std::size_t i) -> std::uint64_t {
     const char* at = header.data() + i * header_bytes_;
     if (header_bytes_ == 4) return value_at<std::uint32_t>(at, order_);
@@ -308,7 +309,9 @@ XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
   if (!compressed_) {
     if (source.ends_behind(header_bytes_)) {
       source.take(header_bytes_);
-      return source.take(first);
+      XmlBytes result = source.take(first);
+      if (raw) result.file = &file_;
+      return result;
     }
     XmlBytes all = source.take(header_bytes_ + first);
     all.text.remove_prefix(header_bytes_);
@@ -335,11 +338,9 @@ XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
   return result;
 }
 
-DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
-  if (array.format != "ascii") {
-    const bool nothing = array.format != "appended" && array.inside.empty();
-    return values_of_bytes(nothing ? std::string_view() : bytes(array).text, array.type, order_);
-  }
+DataArray::Values VtkXmlFile::values(const XmlArray& array, const XmlBytes& bytes) const {
+  if (bytes.file != nullptr) return read_values(*bytes.file, bytes.text, array.type, order_);
+  if (array.format != "ascii") return values_of_bytes(bytes.text, array.type, order_);
   TextScanner in(path_, array.inside, {});
   return with_type(array.type, [&]<class T>() -> DataArray::Values {
     std::vector<Stored<T>> result;
@@ -350,10 +351,14 @@ DataArray::Values VtkXmlFile::values(const XmlArray& array) const {
 
 DataArray VtkXmlFile::read(const XmlArray& array, std::size_t tuples) const {
   DataArray result{array.name, array.components, values(array)};
-  if (result.value_count() != tuples * static_cast<std::size_t>(array.components))
-    fail("array '{}' does not fit (values: {} in tuples of {}, items: {})", array.name, result.value_count(),
-         array.components, tuples);
+  check_fits(array, result.value_count(), tuples);
   return result;
+}
+
+void VtkXmlFile::check_fits(const XmlArray& array, std::size_t values, std::size_t tuples) const {
+  if (values != tuples * static_cast<std::size_t>(array.components))
+    fail("array '{}' does not fit (values: {} in tuples of {}, items: {})", array.name, values, array.components,
+         tuples);
 }
 
 std::string_view vtk_type_name(ScalarType type) {

@@ -83,6 +83,13 @@ struct XmlPiece {
 struct XmlBytes {
   std::unique_ptr<const std::string> own{};
   std::string_view text{};
+  const FileBytes* file = nullptr;  ///< of a part that is read when it is asked for
+
+  /// Gives stretches of items of so many bytes to `take`, on several threads.
+  void read_items(std::size_t item_bytes, const TakeItems& take) const {
+    if (file != nullptr) file->read_items(text, item_bytes, take);
+    else take_items(text, item_bytes, take);
+  }
 };
 
 /// A file and its header; appended values are read when they are asked for. zlib is the only compression that is
@@ -99,8 +106,14 @@ class VtkXmlFile {
 
   /// Throws unless the file is of this kind.
   void expect_kind(std::string_view kind) const;
-  /// All values of an array.
-  [[nodiscard]] DataArray::Values values(const XmlArray& array) const;
+  /// The values of an array as bytes; none of one that is text.
+  [[nodiscard]] XmlBytes bytes(const XmlArray& array) const;
+  [[nodiscard]] Encoding byte_order() const { return order_; }
+  /// All values of an array; `bytes` are its own.
+  [[nodiscard]] DataArray::Values values(const XmlArray& array) const { return values(array, bytes(array)); }
+  [[nodiscard]] DataArray::Values values(const XmlArray& array, const XmlBytes& bytes) const;
+  /// Throws unless an array of so many values has `tuples` tuples.
+  void check_fits(const XmlArray& array, std::size_t values, std::size_t tuples) const;
   /// The same, which must be `tuples` tuples.
   [[nodiscard]] DataArray read(const XmlArray& array, std::size_t tuples) const;
   template <class... Args>
@@ -114,8 +127,7 @@ class VtkXmlFile {
   void start_file(const XmlEvent& element);
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
-  [[nodiscard]] XmlBytes bytes(const XmlArray& array) const;
-  /// Its appended values, which are read: they end where those of another array begin.
+  /// Its appended values: they end where those of another array begin.
   [[nodiscard]] std::string_view place_of(const XmlArray& array) const;
 
   std::filesystem::path path_;

@@ -15,15 +15,4 @@ namespace isochron {
 using TakeWords = std::function<void(std::size_t first, std::size_t count, std::string_view text)>;
 void read_words(ByteReader& reader, std::size_t words, std::size_t group, const TakeWords& take);
 
-/// Takes the next word off the front of a text, where words stand between any white space.
-inline std::string_view next_text_word(std::string_view& text) {
-  const char* const end = text.data() + text.size();
-  const char* first = text.data();
-  while (first != end && is_blank(*first)) ++first;
-  const char* last = first;
-  while (last != end && !is_blank(*last)) ++last;
-  text = {last, static_cast<std::size_t>(end - last)};
-  return {first, static_cast<std::size_t>(last - first)};
-}
-
 }  // namespace isochron

@@ -300,9 +300,9 @@ void CellSorter::reserve(std::span<const std::uint8_t> kinds) {
   for (int kind = 0; kind < 256; ++kind) reserve(kind, counts[static_cast<std::size_t>(kind)]);
 }
 
-void CellSorter::fail_id(long long id) const {
+void CellSorter::fail_id(std::size_t cell, long long id) const {
   const std::size_t points = dataset_.points.size();
-  damaged_file(path_, "cell {} refers to point {} but {}", count_, id,
+  damaged_file(path_, "cell {} refers to point {} but {}", cell, id,
                points == 0 ? "there are no points" : fmt::format("the points are 0 to {}", points - 1));
 }
 

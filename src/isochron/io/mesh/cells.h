@@ -3,8 +3,7 @@
 
 #include <utility>
 
-#include "isochron/core/big_vector.h"
-#include "isochron/core/parallel.h"
+#include "isochron/io/stretches.h"
 #include "isochron/io/text_rows.h"
 #include "isochron/io/values.h"
 #include "isochron/mesh/cut_cells.h"
@@ -114,6 +113,8 @@ constexpr std::uint8_t vtk_kind(CellKind kind, std::size_t corners) {
 /// Cells of a stretch of a file: their kinds (VTK's, or others that a reader tells apart) and corners.
 class CellList {
  public:
+  /// Makes room for so many corners.
+  void reserve(std::size_t corners) { corners_.reserve(corners); }
   void add(int kind, std::span<const VertexId> corners) {
     if (count_ == 0) kind_ = kind, each_ = corners.size();
     if (!mixed_ && (kind != kind_ || corners.size() != each_)) mix();
@@ -205,9 +206,9 @@ class CellSorter {
     scratch_.clear();
     for (const Int id : ids) {
       if constexpr (std::is_signed_v<Int>) {
-        if (id < 0) fail_id(static_cast<long long>(id));
+        if (id < 0) fail_id(count_, static_cast<long long>(id));
       }
-      if (static_cast<std::uint64_t>(id) >= dataset_.points.size()) fail_id(static_cast<long long>(id));
+      if (static_cast<std::uint64_t>(id) >= dataset_.points.size()) fail_id(count_, static_cast<long long>(id));
       scratch_.emplace_back(static_cast<std::size_t>(id));
     }
     add(kind, scratch_);
@@ -230,29 +231,26 @@ class CellSorter {
       begin = end;
     }
   }
-  /// The next cells, all triangles or all tetrahedra; `id_of(i, k)` is corner k of the i-th of them. Several threads
-  /// ask.
-  template <int Corners, class IdOf>
-  void add_simplices(std::size_t cells, const IdOf& id_of) {
-    auto& list = dataset_.block<Corners>().cells;
-    const std::size_t before = list.size(), points = dataset_.points.size();
-    make_room(list, before + cells);
-    list.resize(before + cells);
+  /// The next cells, all triangles or all tetrahedra. `read(take)` calls `take(first, count, id_of)` for stretches of
+  /// them, on several threads; `id_of(i, k)` is corner k of the i-th of a stretch.
+  template <int Corners, class Read>
+  void add_simplices(std::size_t cells, const Read& read) {
+    GrowingVector places(dataset_.block<Corners>().cells, cells);
+    const std::size_t points = dataset_.points.size();
     const auto is_point = [&](auto id) { return std::cmp_greater_equal(id, 0) && std::cmp_less(id, points); };
-    const std::size_t bad = parallel_find(usual_threads(), cells, [&](std::size_t i) {
+    read([&](std::size_t first, std::size_t some, const auto& id_of) {
+      auto* const to = places.up_to(first + some) + first;
       bool good = true;
-      for (int k = 0; k < Corners; ++k) {
-        const auto id = id_of(i, k);
-        good = good && is_point(id);
-        list[before + i][static_cast<std::size_t>(k)] = VertexId(static_cast<std::uint32_t>(id));
-      }
-      return !good;
+      for (std::size_t i = 0; i < some; ++i)
+        for (int k = 0; k < Corners; ++k) {
+          const auto id = id_of(i, k);
+          good = good && is_point(id);
+          to[i][static_cast<std::size_t>(k)] = VertexId(static_cast<std::uint32_t>(id));
+        }
+      for (std::size_t i = 0; !good && i < some; ++i)
+        for (int k = 0; k < Corners; ++k)
+          if (!is_point(id_of(i, k))) fail_id(count_ + first + i, static_cast<long long>(id_of(i, k)));
     });
-    if (bad < cells) {
-      count_ += bad;
-      for (int k = 0; k < Corners; ++k)
-        if (!is_point(id_of(bad, k))) fail_id(static_cast<long long>(id_of(bad, k)));
-    }
     origins_[static_cast<std::size_t>(Corners == 4 ? CellKind::tet : CellKind::triangle)].push(count_, cells);
     count_ += cells;
   }
@@ -272,7 +270,7 @@ class CellSorter {
   };
 
   void give(const Origins& origins, DataArrays& data, DataArray& array) const;
-  [[noreturn]] void fail_id(long long id) const;
+  [[noreturn]] void fail_id(std::size_t cell, long long id) const;
 
   Dataset& dataset_;
   std::filesystem::path path_;

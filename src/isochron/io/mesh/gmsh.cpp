@@ -77,6 +77,14 @@ constexpr ElementFamily element_families[] = {
     {kind_pyramid, 5, {{{7, 5}, {14, 14}, {19, 13}}}},
     {kind_vertex, 1, {{{15, 1}}}}};
 constexpr std::size_t max_nodes = 125;
+/// By Gmsh's numbers; those without nodes are not known.
+constexpr auto gmsh_types = [] {
+  std::array<GmshElement, 94> types{};
+  for (const ElementFamily& family : element_families)
+    for (const auto& [number, nodes] : family.members)
+      if (nodes > 0) types[static_cast<std::size_t>(number)] = {family.vtk_kind, family.corners, nodes};
+  return types;
+}();
 
 class GmshReader {
  public:
@@ -107,6 +115,8 @@ class GmshReader {
     std::vector<Entity> labels;
     std::vector<std::uint64_t> tags;  // where they are kept
     bool high_order = false;
+
+    void reserve(std::size_t rows) { cells.reserve(4 * rows); }
   };
   struct Cells {
     std::vector<std::int32_t> physical;
@@ -294,9 +304,8 @@ class GmshReader {
   // ---- elements
 
   static GmshElement element_type(const TextScanner& in, int number) {
-    for (const ElementFamily& family : element_families)
-      for (const auto& [known, nodes] : family.members)
-        if (known == number && nodes > 0) return {family.vtk_kind, family.corners, nodes};
+    if (number >= 0 && std::cmp_less(number, gmsh_types.size()))
+      if (const GmshElement& type = gmsh_types[static_cast<std::size_t>(number)]; type.nodes > 0) return type;
     in.fail("element type {} is not known (its length is unknown); export linear elements", number);
   }
 
@@ -397,18 +406,45 @@ class GmshReader {
   /// `owner` has the tags of elements that have none of their own.
   void add_elements(const std::vector<Elements>& parts, Entity owner) {
     const AddedCells all = adder_.add_all(lists_of(parts));
+    for (const Elements& part : parts) high_order_ = high_order_ || part.high_order;
+    if (all.count > 0) return add_tags_of_all(parts, owner, all);
     for (const Elements& part : parts) {
-      high_order_ = high_order_ || part.high_order;
       std::size_t i = 0;
       const auto add_tags = [&](const AddedCells& added) {
         const Entity labels = part.labels.empty() ? owner : part.labels[i];
         if (added.count > 0) add_cell_tags(added, labels, part.tags.empty() ? 0 : part.tags[i]);
         ++i;
       };
-      if (all.count > 0)
-        while (i < part.cells.count()) add_tags({all.kind, 1});
-      else part.cells.for_each([&](int kind, std::span<const VertexId> v) { add_tags(adder_.add(kind, v)); });
+      part.cells.for_each([&](int kind, std::span<const VertexId> v) { add_tags(adder_.add(kind, v)); });
     }
+  }
+
+  /// The tags where every element became one cell.
+  void add_tags_of_all(const std::vector<Elements>& parts, Entity owner, const AddedCells& all) {
+    Cells& cells = cells_[static_cast<std::size_t>(all.kind)];
+    const std::size_t end = cells.physical.size() + all.count;
+    std::vector<std::size_t> begin;
+    for (std::size_t place = cells.physical.size(); const Elements& part : parts)
+      begin.push_back(std::exchange(place, place + part.cells.count()));
+    cells.physical.resize(end, owner.physical);
+    cells.geometrical.resize(end, owner.geometrical);
+    const std::size_t tags_before = cells.tags.size(), skew = end - all.count - tags_before;
+    if (keep_element_tags_) {
+      cells.elements.resize(end);
+      cells.tags.resize(tags_before + all.count);
+    }
+    parallel_tasks(usual_threads(), parts.size(), [&](std::size_t p) {
+      const Elements& part = parts[p];
+      for (std::size_t i = 0; i < part.labels.size(); ++i) {
+        cells.physical[begin[p] + i] = part.labels[i].physical;
+        cells.geometrical[begin[p] + i] = part.labels[i].geometrical;
+      }
+      for (std::size_t i = 0; i < part.tags.size(); ++i) {
+        const std::size_t place = begin[p] + i - skew;  // cells of cut elements share a tag
+        cells.tags[place] = part.tags[i];
+        cells.elements[begin[p] + i] = static_cast<std::uint32_t>(place);
+      }
+    });
   }
 
   void add_cell_tags(const AddedCells& added, Entity labels, std::uint64_t tag) {

@@ -26,15 +26,20 @@ struct RawCells {
 
 // Where all cells have as many corners: their ids follow one another, each cell's behind `gap` other numbers.
 struct EvenCells {
-  std::vector<std::int32_t> list;
+  BigVector<std::int32_t> list;
   std::size_t corners = 0;
   std::size_t gap = 0;
   std::size_t count = 0;
 
   template <int Corners>
   void add_to(CellSorter& sorter) const {
-    sorter.add_simplices<Corners>(
-        count, [&](std::size_t i, int k) { return list[i * (gap + Corners) + gap + static_cast<std::size_t>(k)]; });
+    sorter.add_simplices<Corners>(count, [&](const auto& take) {
+      constexpr std::size_t stretch = 8192;
+      parallel_stretches(usual_threads(), count, stretch, [&](std::size_t first, std::size_t some) {
+        const std::int32_t* const ids = &list[first * (gap + Corners)] + gap;
+        take(first, some, [&](std::size_t i, int k) { return ids[i * (gap + Corners) + static_cast<std::size_t>(k)]; });
+      });
+    });
   }
 };
 
@@ -141,11 +146,9 @@ class LegacyReading {
 
   /// So many numbers of a file's type, each a T.
   template <class T>
-  std::vector<T> read_list(std::size_t count, ScalarType type) {
+  BigVector<T> read_list(std::size_t count, ScalarType type) {
     reader_.require_room(count, min_bytes(type, encoding_));
-    std::vector<T> list;
-    make_room(list, count);
-    list.resize(count);
+    BigVector<T> list(count);
     for_each_tuple<T>(reader_, encoding_, count,
                       [&](std::size_t i, const std::array<T, 1>& value) { list[i] = value[0]; });
     return list;
@@ -157,13 +160,13 @@ class LegacyReading {
     std::exception_ptr what;
   };
   template <class T>
-  FirstError read_words_into(std::vector<T>& list) {
+  FirstError read_words_into(std::span<T> list) {
     FirstError error{list.size(), nullptr};
     std::mutex mutex;
     read_words(reader_, list.size(), 1, [&](std::size_t first, std::size_t words, std::string_view text) {
       std::size_t i = first;
       try {
-        for (; i < first + words; ++i) list[i] = value_of_word<T>(reader_, next_text_word(text));
+        for (; i < first + words; ++i) list[i] = next_value<T>(reader_, text);
       } catch (const InputError&) {
         const std::lock_guard lock(mutex);
         if (i < error.place) error = {i, std::current_exception()};
@@ -177,7 +180,7 @@ class LegacyReading {
   template <class T, class Take, class Prepare>
   void for_each_in_order(std::size_t count, ScalarType type, Take&& take, Prepare&& prepare) {
     if (encoding_ != Encoding::text) {
-      const std::vector<T> list = read_list<T>(count, type);
+      const BigVector<T> list = read_list<T>(count, type);
       prepare();
       std::for_each(list.begin(), list.end(), take);
       return;
@@ -187,7 +190,7 @@ class LegacyReading {
     constexpr std::size_t piece = std::size_t{1} << 19;
     for (std::size_t done = 0; done < count; done += std::min(piece, count - done)) {
       std::vector<T> list(std::min(piece, count - done));
-      const FirstError error = read_words_into(list);
+      const FirstError error = read_words_into(std::span(list));
       std::for_each(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(error.place), take);
       if (error.what) std::rethrow_exception(error.what);
     }
@@ -219,23 +222,21 @@ class LegacyReading {
       left = value;
       if (left == 0) cells.ends.push_back(cells.ids.size());
     };
-    const auto make_room_for_all = [&] {
-      cells.ends.reserve(count);
-      cells.ids.reserve(size - count);
-    };
-    if (encoding_ == Encoding::text) {
-      for_each_in_order<std::int32_t>(size, ScalarType::int32, take, make_room_for_all);
-    } else {
-      std::vector<std::int32_t> list = read_list<std::int32_t>(size, ScalarType::int32);
-      const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
-      const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
-      if (each > 1 && parallel_find(usual_threads(), count, is_other) == count) {
-        even_[section] = {std::move(list), each - 1, 1, count};
-        return;
-      }
-      make_room_for_all();
-      std::for_each(list.begin(), list.end(), take);
+    reader_.require_room(size, min_bytes(ScalarType::int32, encoding_));
+    BigVector<std::int32_t> list(encoding_ == Encoding::text ? size : 0);
+    FirstError error{size, nullptr};
+    if (encoding_ == Encoding::text) error = read_words_into(std::span(list));
+    else list = read_list<std::int32_t>(size, ScalarType::int32);
+    const std::size_t each = count == 0 || size % count != 0 ? 0 : size / count;
+    const auto is_other = [&](std::size_t i) { return std::cmp_not_equal(list[i * each], each - 1); };
+    if (each > 1 && !error.what && parallel_find(usual_threads(), count, is_other) == count) {
+      even_[section] = {std::move(list), each - 1, 1, count};
+      return;
     }
+    cells.ends.reserve(count);
+    cells.ids.reserve(size - count);
+    std::for_each(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(error.place), take);
+    if (error.what) std::rethrow_exception(error.what);
     if (left != 0 || cells.ends.size() != count)
       reader_.fail("the cell list does not hold the announced number of cells");
   }

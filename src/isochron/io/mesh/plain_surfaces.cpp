@@ -45,7 +45,7 @@ struct ObjLines {
     corners.clear();
     for (std::string_view word = next_word(line); !word.empty() && word[0] != '#'; word = next_word(line)) {
       std::uint32_t id = 0;
-      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), id);
+      const auto [end, code] = number_from(word.data(), word.data() + word.size(), id);
       if (code != std::errc() || id == 0 || (end != word.data() + word.size() && *end != '/')) return false;
       corners.emplace_back(id - 1);
     }
@@ -56,7 +56,8 @@ struct ObjLines {
   bool read_point(std::string_view line) {
     Vec3d point;
     for (int i = 0; i < 3; ++i) {
-      const auto value = parse_real(next_word(line));
+      auto value = next_plain_number<double>(line);
+      if (!value) value = parse_real(next_word(line));
       if (!value) return false;
       point[i] = *value;
     }
@@ -138,7 +139,7 @@ class ObjReading {
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
       if (word.starts_with('#')) break;
       std::int64_t id = 0;
-      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), id);
+      const auto [end, code] = number_from(word.data(), word.data() + word.size(), id);
       const bool whole = end == word.data() + word.size() || *end == '/';
       if (code != std::errc() || !whole || id == 0) fail("{} where a vertex number should be", in_quotes(word));
       const auto points = static_cast<std::int64_t>(dataset_.points.size());

@@ -134,13 +134,14 @@ class Table {
       if (columns_[i]) values_[i] = std::visit([](auto& v) -> void* { return v.data(); }, array_of(i).values);
   }
 
-  // Keeps the value, which is of the property's type. Several threads give those of several rows.
-  template <class T>
-  void put(std::size_t property, std::size_t row, T value) {
+  // Keeps the values of some rows, `value_of(i)` each, which are of the property's type. Several threads do so at once.
+  template <class T, class ValueOf>
+  void put(std::size_t property, std::size_t first, std::size_t rows, const ValueOf& value_of) {
     if (!columns_[property]) return;
     const auto components = static_cast<std::size_t>(array_of(property).components);
     const auto component = static_cast<std::size_t>(columns_[property]->component);
-    static_cast<Stored<T>*>(values_[property])[row * components + component] = to_stored(value);
+    Stored<T>* to = static_cast<Stored<T>*>(values_[property]) + first * components + component;
+    for (std::size_t i = 0; i < rows; ++i, to += components) *to = to_stored(value_of(i));
   }
   [[nodiscard]] std::vector<DataArray>& arrays() { return arrays_; }
 
@@ -217,7 +218,7 @@ struct TextSource {
 
   template <class T>
   T value() {
-    return value_of_word<T>(reader, next_text_word(text));
+    return next_value<T>(reader, text);
   }
   void require_items(std::size_t items, std::size_t) const {
     if (items > text.size()) reader.fail("a list goes beyond its line");
@@ -272,15 +273,32 @@ struct CellRows {
   std::vector<std::size_t> ends;
   std::vector<double> list;  // that is being read
 
+  static constexpr std::size_t most_corners = 8;  // of a cell in the list
+
   // Cells with ids that vertices may have go into the list, where the caller says so.
   bool add(int kind, std::span<const std::int64_t> corners) {
-    std::array<VertexId, 8> vertices;
+    std::array<VertexId, most_corners> vertices;
     if (corners.size() > vertices.size()) return false;
     for (std::size_t k = 0; k < corners.size(); ++k) {
       if (!std::in_range<std::uint32_t>(corners[k])) return false;
       vertices[k] = VertexId(static_cast<std::uint32_t>(corners[k]));
     }
     cells.add(kind, std::span(vertices).first(corners.size()));
+    return true;
+  }
+  // The same for several cells of as many corners; `id_of(row, k)` is corner k of one.
+  template <class IdOf>
+  bool add_rows(int kind, std::size_t count, std::size_t corners, const IdOf& id_of) {
+    std::array<VertexId, most_corners> vertices;
+    cells.reserve(count * corners);
+    for (std::size_t row = 0; row < count; ++row) {
+      for (std::size_t k = 0; k < corners; ++k) {
+        const auto id = id_of(row, k);
+        if (!std::in_range<std::uint32_t>(id)) return false;
+        vertices[k] = VertexId(static_cast<std::uint32_t>(id));
+      }
+      cells.add(kind, std::span(vertices).first(corners));
+    }
     return true;
   }
 };
@@ -344,7 +362,10 @@ class PlyReading {
       } else if (rows.roles[i] == Role::end) {
         part.ids.push_back(value_as<std::int64_t>(source, reader_, p.type));
       } else {
-        with_type(p.type, [&]<class T>() { rows.table.put(i, row, source.template value<T>()); });
+        with_type(p.type, [&]<class T>() {
+          const T value = source.template value<T>();
+          rows.table.put<T>(i, row, 1, [&](std::size_t) { return value; });
+        });
       }
     }
   }
@@ -368,6 +389,56 @@ class PlyReading {
     return bytes;
   }
 
+  /// Rows of as many bytes each, one property after the other. False where lists differ in length, and for what
+  /// `read_row` is left to see to.
+  bool read_columns(Rows& rows, std::string_view bytes, std::size_t row, std::size_t row_bytes, CellRows& part) {
+    const std::size_t count = bytes.size() / row_bytes;
+    const auto corners = std::count(rows.roles.begin(), rows.roles.end(), Role::corners);
+    if (corners != (rows.kind == 0 ? 0 : 1)) return false;
+    std::size_t offset = 0;  // of a property in its row
+    for (std::size_t i = 0; i < rows.roles.size(); ++i) {
+      const Property& p = rows.element.properties[i];
+      std::size_t items = 1;
+      if (rows.roles[i] == Role::end) return false;
+      if (p.count_type) {
+        const auto length = equal_lengths(bytes, offset, row_bytes, *p.count_type);
+        if (!length || *length > CellRows::most_corners) return false;
+        items = *length;
+        offset += size_of(*p.count_type);
+      }
+      if (offset + items * size_of(p.type) > row_bytes) return false;
+      const bool good = with_type(p.type, [&]<class T>() {
+        const auto value_of = [&, from = bytes.data() + offset](std::size_t r, std::size_t k = 0) {
+          return value_at<T>(from + r * row_bytes + k * sizeof(T), header_.encoding);
+        };
+        if (rows.roles[i] == Role::corners) {
+          if constexpr (std::is_integral_v<T>) return part.add_rows(rows.kind, count, items, value_of);
+          else return false;
+        }
+        if (rows.roles[i] == Role::axis)
+          for (std::size_t r = 0; r < count; ++r)
+            dataset_.points[row + r][rows.axes[i]] = static_cast<double>(value_of(r));
+        else if (!p.count_type) rows.table.put<T>(i, row, count, value_of);
+        return true;
+      });
+      if (!good) return false;
+      offset += items * size_of(p.type);
+    }
+    return offset == row_bytes;
+  }
+
+  /// How long a list of each row is, where they are all as long.
+  std::optional<std::size_t> equal_lengths(std::string_view bytes, std::size_t offset, std::size_t row_bytes,
+                                           ScalarType type) const {
+    if (offset + size_of(type) > row_bytes) return std::nullopt;
+    return with_type(type, [&]<class T>() -> std::optional<std::size_t> {
+      const auto first = value_at<T>(bytes.data() + offset, header_.encoding);
+      for (std::size_t at = offset; at < bytes.size(); at += row_bytes)
+        if (value_at<T>(bytes.data() + at, header_.encoding) != first) return std::nullopt;
+      return converted<std::size_t>(first);
+    });
+  }
+
   /// A chunk of rows that are lines, or as many bytes each. False where they are not.
   bool read_chunk(Rows& rows, const TextRows& chunk, std::size_t row, std::size_t row_bytes, CellRows& part) {
     const auto cell_done = [&] {
@@ -375,6 +446,10 @@ class PlyReading {
       part.ids.clear();
       return fits;
     };
+    if (row_bytes > 0) {
+      CellRows columns;
+      if (read_columns(rows, chunk.text, row, row_bytes, columns)) return part = std::move(columns), true;
+    }
     TextSource text{reader_, chunk.text};
     for (std::size_t i = 0; i < chunk.count; ++i) {
       if (row_bytes == 0) {

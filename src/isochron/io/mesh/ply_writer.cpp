@@ -67,16 +67,23 @@ std::size_t row_bytes(const std::vector<OutColumn>& columns) {
   return bytes;
 }
 
-// Puts the values of a row here and returns where they end.
-char* put_row(char* to, const std::vector<OutColumn>& columns, std::size_t row) {
-  for (const OutColumn& column : columns) {
-    const double value = column.array->at(row, column.component);
+// Puts the values of some rows here, where rows are so many bytes apart.
+void put_rows(char* to, std::size_t stride, const std::vector<OutColumn>& columns, std::size_t first,
+              std::size_t rows) {
+  for (const OutColumn& column : columns)
     with_type(column.type, [&]<class T>() {
-      put_value(to, static_cast<T>(value), native_encoding);
+      const auto width = static_cast<std::size_t>(column.array->components);
+      const std::size_t begin = first * width + static_cast<std::size_t>(column.component);
+      std::visit(
+          [&](const auto& values) {
+            using Value = typename std::decay_t<decltype(values)>::value_type;
+            using Via = std::conditional_t<std::is_same_v<Value, T>, T, double>;
+            for (std::size_t i = 0; i < rows; ++i)
+              put_value(to + i * stride, static_cast<T>(static_cast<Via>(values[begin + i * width])), native_encoding);
+          },
+          column.array->values);
       to += sizeof(T);
     });
-  }
-  return to;
 }
 
 char* put_ids(char* to, std::span<const VertexId> ids) {
@@ -88,11 +95,11 @@ void write_vertices(ByteWriter& writer, const Dataset& dataset, ScalarType type,
   const auto write = [&]<class T>() {
     const std::size_t each = 3 * sizeof(T) + row_bytes(columns);
     writer.write_items(dataset.points.size(), each, [&](std::size_t first, std::size_t some, char* to) {
-      for (std::size_t i = first; i < first + some; ++i) {
-        for (int k = 0; k < 3; ++k, to += sizeof(T))
-          put_value(to, static_cast<T>(dataset.points[i][k]), native_encoding);
-        to = put_row(to, columns, i);
-      }
+      for (std::size_t i = 0; i < some; ++i)
+        for (int k = 0; k < 3; ++k)
+          put_value(to + i * each + static_cast<std::size_t>(k) * sizeof(T),
+                    static_cast<T>(dataset.points[first + i][k]), native_encoding);
+      put_rows(to + 3 * sizeof(T), each, columns, first, some);
     });
   };
   if (type == ScalarType::float32) write.operator()<float>();
@@ -103,10 +110,11 @@ void write_faces(ByteWriter& writer, const Dataset& dataset, const std::vector<O
   const auto& cells = dataset.triangles.cells;
   const std::size_t each = 1 + 3 * sizeof(VertexId) + row_bytes(columns);
   writer.write_items(cells.size(), each, [&](std::size_t first, std::size_t some, char* to) {
-    for (std::size_t i = first; i < first + some; ++i) {
-      *to = 3;
-      to = put_row(put_ids(to + 1, cells[i]), columns, i);
+    for (std::size_t i = 0; i < some; ++i) {
+      to[i * each] = 3;
+      put_ids(to + i * each + 1, cells[first + i]);
     }
+    put_rows(to + 1 + 3 * sizeof(VertexId), each, columns, first, some);
   });
 }
 
@@ -154,7 +162,7 @@ void write_ply(std::span<const OutputFile> files, const Dataset& dataset) {
   write_faces(writer, dataset, face_columns);
   std::vector<char> row(2 * sizeof(VertexId) + row_bytes(line_columns));
   for_each_written(dataset, CellKind::line, [&](std::size_t line, std::span<const VertexId> ends) {
-    put_row(put_ids(row.data(), ends), line_columns, line);
+    put_rows(put_ids(row.data(), ends), 0, line_columns, line, 1);
     writer.write(row.data(), row.size());
   });
   writer.finish();

@@ -1,3 +1,5 @@
+#include <atomic>
+
 #include "isochron/io/mesh/formats.h"
 
 namespace isochron {
@@ -14,20 +16,20 @@ class MeshJoiner {
     const XmlSection* section = piece.find("Points");
     if (count == 0 && (section == nullptr || section->arrays.empty())) return;
     if (section == nullptr || section->arrays.empty()) file_.fail("the points are missing");
-    const DataArray array = file_.read(section->arrays[0], count);
-    if (array.components != 3) file_.fail("the points do not have three coordinates");
-    const std::size_t before = dataset_.points.size();
-    make_room(dataset_.points, before + count);
-    dataset_.points.resize(before + count);
-    std::visit(
-        [&](const auto& values) {
-          parallel_for(usual_threads(), count, [&](std::size_t i) {
-            const auto* p = &values[3 * i];
-            dataset_.points[before + i] = {static_cast<double>(p[0]), static_cast<double>(p[1]),
-                                           static_cast<double>(p[2])};
-          });
-        },
-        array.values);
+    const XmlArray& array = section->arrays[0];
+    if (array.format == "ascii") return copy_points(file_.read(array, count));
+    const XmlBytes bytes = file_.bytes(array);
+    file_.check_fits(array, bytes.text.size() / size_of(array.type), count);
+    check_coordinates(array.components);
+    GrowingVector places(dataset_.points, count);
+    with_type(array.type, [&]<class T>() {
+      bytes.read_items(3 * sizeof(T), [&](std::size_t first, std::size_t some, const char* from) {
+        Vec3d* const to = places.up_to(first + some) + first;
+        for (std::size_t i = 0; i < some; ++i)
+          for (int k = 0; k < 3; ++k, from += sizeof(T))
+            to[i][k] = static_cast<double>(value_at<T>(from, file_.byte_order()));
+      });
+    });
   }
 
   /// The cells of a section, all of one kind or of those in the array `types`. `before` points are of earlier pieces.
@@ -42,20 +44,22 @@ class MeshJoiner {
       if (types == nullptr) file_.fail("the cells have no types");
       std::visit([&](auto&& list) { kinds = cell_kinds_in(std::move(list)); }, file_.values(*types));
     }
+    const XmlBytes id_bytes = file_.bytes(*ids), end_bytes = file_.bytes(*ends);
+    const bool even = add_even<4>({*ids, id_bytes}, {*ends, end_bytes}, kinds, kind, before) ||
+                      add_even<3>({*ids, id_bytes}, {*ends, end_bytes}, kinds, kind, before);
+    if (even) return;
     std::visit(
         [&](const auto& id_values, const auto& end_values) {
           if constexpr (std::is_integral_v<typename std::decay_t<decltype(id_values)>::value_type>) {
             if (kind == 0 && kinds.size() != end_values.size())
               file_.fail("the numbers of cells and of cell types differ ({} and {})", end_values.size(), kinds.size());
-            if (add_even<4>(id_values, end_values, kinds, kind, before)) return;
-            if (add_even<3>(id_values, end_values, kinds, kind, before)) return;
             sorter_.reserve(kinds);
             add_runs(id_values, end_values, before, [&](std::size_t i) { return kind == 0 ? int{kinds[i]} : kind; });
           } else {
             file_.fail("the connectivity of the cells is no array of whole numbers");
           }
         },
-        file_.values(*ids), file_.values(*ends));
+        file_.values(*ids, id_bytes), file_.values(*ends, end_bytes));
   }
 
   CellSorter& sorter() { return sorter_; }
@@ -67,21 +71,63 @@ class MeshJoiner {
     return known ? id + static_cast<std::int64_t>(before) : id;
   }
 
-  /// Adds the cells where all are triangles, or tetrahedra. False where they are not.
-  template <int Corners, class Ids, class Ends>
-  bool add_even(const Ids& ids, const Ends& ends, std::span<const std::uint8_t> kinds, int kind, std::size_t before) {
+  void check_coordinates(int components) const {
+    if (components != 3) file_.fail("the points do not have three coordinates");
+  }
+  void copy_points(const DataArray& array) {
+    check_coordinates(array.components);
+    for (std::size_t i = 0; i < array.tuple_count(); ++i)
+      dataset_.points.push_back({array.at(i, 0), array.at(i, 1), array.at(i, 2)});
+  }
+
+  /// Whole numbers of a file that are not text.
+  struct Numbers {
+    const XmlArray& array;
+    const XmlBytes& bytes;
+
+    [[nodiscard]] std::size_t count() const { return bytes.text.size() / size_of(array.type); }
+  };
+
+  /// Adds the cells where all are triangles, or tetrahedra. False where they are not, or where they are text.
+  template <int Corners>
+  bool add_even(const Numbers& ids, const Numbers& ends, std::span<const std::uint8_t> kinds, int kind,
+                std::size_t before) {
     const auto fits = [](int of_cell) {
       return Corners == 4 ? of_cell == kind_tetra : of_cell == kind_triangle || of_cell == kind_polygon;
     };
-    if (ids.size() != Corners * ends.size()) return false;
-    const std::size_t other = parallel_find(usual_threads(), ends.size(), [&](std::size_t i) {
-      return converted<std::size_t>(ends[i]) != Corners * (i + 1) || !fits(kind == 0 ? kinds[i] : kind);
+    const std::size_t cells = ends.count();
+    if (cells == 0 || ids.count() != Corners * cells || (kind == 0 ? kinds.size() != cells : !fits(kind))) return false;
+    const auto is_other = [&](std::size_t i) { return !fits(kinds[i]); };
+    if (parallel_find(usual_threads(), kinds.size(), is_other) < kinds.size()) return false;
+    std::atomic<bool> even{true};
+    with_type(ends.array.type, [&]<class T>() {
+      using Wide = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+      ends.bytes.read_items(sizeof(T), [&](std::size_t first, std::size_t some, const char* from) {
+        bool good = true;
+        for (std::size_t i = 0; i < some; ++i, from += sizeof(T)) {
+          const auto end = static_cast<Wide>(to_stored(value_at<T>(from, file_.byte_order())));
+          good = good && end == static_cast<Wide>(Corners * (first + i + 1));
+        }
+        if (!good) even = false;
+      });
     });
-    if (other < ends.size()) return false;
-    sorter_.add_simplices<Corners>(ends.size(), [&](std::size_t i, int k) {
-      return id_in_whole(static_cast<std::int64_t>(ids[Corners * i + static_cast<std::size_t>(k)]), before);
+    if (!even) return false;
+    return with_type(ids.array.type, [&]<class T>() {
+      if constexpr (!std::is_integral_v<T>) {
+        return false;
+      } else {
+        sorter_.add_simplices<Corners>(cells, [&](const auto& take) {
+          ids.bytes.read_items(Corners * sizeof(T), [&](std::size_t first, std::size_t some, const char* from) {
+            take(first, some, [&](std::size_t i, int k) {
+              const T id =
+                  value_at<T>(from + (Corners * i + static_cast<std::size_t>(k)) * sizeof(T), file_.byte_order());
+              return id_in_whole(static_cast<std::int64_t>(to_stored(id)), before);
+            });
+          });
+        });
+        return true;
+      }
     });
-    return true;
   }
 
   static std::vector<std::uint8_t> cell_kinds_in(std::vector<std::uint8_t> kinds) { return kinds; }

@@ -1,0 +1,42 @@
+// Stretches of large arrays, filled by several threads.
+#pragma once
+
+#include <mutex>
+
+#include "isochron/core/big_vector.h"
+#include "isochron/core/parallel.h"
+
+namespace isochron {
+
+/// Calls `body(first, some)` for stretches of [0, count), of `stretch` each and fewer in the last, as `parallel_tasks`.
+template <class Body>
+void parallel_stretches(int threads, std::size_t count, std::size_t stretch, Body&& body) {
+  parallel_tasks(threads, (count + stretch - 1) / stretch, [&](std::size_t task) {
+    const std::size_t first = task * stretch;
+    body(first, std::min(stretch, count - first));
+  });
+}
+
+/// Gives a vector its elements while several threads fill it, from the front on: a stretch of them is set to nothing
+/// shortly before it gets its values, when it stays in the cache, and not all by one thread before the others start.
+template <class T>
+class GrowingVector {
+ public:
+  /// The vector will have so many elements more.
+  GrowingVector(std::vector<T>& values, std::size_t count) : values_(values), before_(values.size()) {
+    make_room(values, before_ + count);
+  }
+  /// Makes the new elements up to this one and returns the first; they stay where they are.
+  T* up_to(std::size_t end) {
+    const std::lock_guard lock(mutex_);
+    if (values_.size() < before_ + end) values_.resize(before_ + end);
+    return values_.data() + before_;
+  }
+
+ private:
+  std::vector<T>& values_;
+  std::size_t before_;
+  std::mutex mutex_;
+};
+
+}  // namespace isochron
