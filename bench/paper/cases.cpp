@@ -6,9 +6,11 @@
 #include <fmt/format.h>
 
 #include "isochron/core/parallel.h"
+#include "isochron/core/random.h"
 #include "isochron/core/timer.h"
 #include "isochron/device.h"
 #include "isochron/generate.h"
+#include "isochron/generate/smoothing.h"
 #include "isochron/io.h"
 #include "isochron/partition.h"
 
@@ -70,8 +72,20 @@ TetMesh volume_mesh(int number, BenchSize size) {
   }
 }
 
-Metric random_speed_metric(const TriangleMesh& mesh, int smoothing) {
-  return Metric(SpeedMetric{random_speed(mesh, {0.1, 1}, {smoothing, 1})});
+Metric random_speed_metric(const TriangleMesh& mesh) {
+  return Metric(SpeedMetric{random_speed(mesh, {0.1, 1}, {10, 1})});
+}
+
+std::vector<double> smoothed_white_noise(const TriangleMesh& mesh, int steps) {
+  Random random(1);
+  std::vector<double> at_vertices(mesh.vertex_count());
+  for (double& speed : at_vertices) speed = random.uniform(0.1, 1);
+  smooth_at_vertices(mesh, at_vertices, steps);
+  std::vector<double> speeds;
+  speeds.reserve(mesh.element_count());
+  for (const auto& [a, b, c] : mesh.elements)
+    speeds.push_back((at_vertices[a.index()] + at_vertices[b.index()] + at_vertices[c.index()]) / 3);
+  return speeds;
 }
 
 Metric volume_metric(const TetMesh& mesh, int speed) {

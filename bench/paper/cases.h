@@ -27,7 +27,10 @@ TetMesh volume_mesh(int number, BenchSize size);
 inline constexpr const char* volume_mesh_names[] = {"", "Mesh 1 cube", "Mesh 2 irregular cube", "Mesh 3 ventricle"};
 
 /// Paper 000's Speed 2: correlated random speeds, 0.1 to 1.
-Metric random_speed_metric(const TriangleMesh& mesh, int smoothing = 10);
+Metric random_speed_metric(const TriangleMesh& mesh);
+/// The speeds of paper 000's Figure 3.2, one per triangle: white noise at the vertices, 0.1 to 1, smoothed and left so.
+/// The more steps, the nearer they are to a constant.
+std::vector<double> smoothed_white_noise(const TriangleMesh& mesh, int steps);
 /// Paper 003's speeds: 1 constant, 2 M = diag(1,4,9), 3 correlated random tensors with eigenvalues 1 to 9.
 Metric volume_metric(const TetMesh& mesh, int speed);
 

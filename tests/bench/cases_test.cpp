@@ -1,5 +1,7 @@
 #include "bench/paper/cases.h"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "isochron/generate.h"
@@ -74,6 +76,21 @@ TEST(BenchReport, FailuresMakeATableUnsound) {
   EXPECT_TRUE(sound("not run: the patch is too large"));
   EXPECT_FALSE(sound(failed_check));
   EXPECT_FALSE(sound(failed_run("the GPU's memory is full")));
+}
+
+TEST(BenchCases, WhiteNoiseComesNearerToAConstantWithEachStep) {
+  const TriangleMesh mesh = generate_square({.n = 33});
+  double before = 1;
+  for (const int steps : {1, 5, 20, 100}) {
+    const std::vector<double> speeds = smoothed_white_noise(mesh, steps);
+    ASSERT_EQ(speeds.size(), mesh.element_count());
+    const auto [low, high] = std::minmax_element(speeds.begin(), speeds.end());
+    EXPECT_GT(*low, 0.1);
+    EXPECT_LT(*high, 1);
+    EXPECT_LT(*high - *low, 0.8 * before) << steps;
+    before = *high - *low;
+  }
+  EXPECT_LT(before, 0.15);
 }
 
 }  // namespace TEST_FILE
