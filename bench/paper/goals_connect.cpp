@@ -97,7 +97,7 @@ class ConnectGoals {
     report_.add(entry_of(row, fmt::format("CPU, {} threads", threads_), cpu_aim, shown, unit, value));
     gpu.measured = on_gpu([&] {
       gpu = measure(Backend::cuda);
-      if (!agree(cpu.costs, gpu.costs)) gpu.measured = {false, differs, {}};
+      if (!agree(cpu.costs, gpu.costs)) gpu.measured = {false, failed_run(differs), {}};
       return gpu.measured;
     });
     report_.add(entry_of(row, "GPU", gpu_aim, gpu.measured, unit, value));
@@ -147,7 +147,7 @@ class ConnectGoals {
     return answer;
   }
 
-  static constexpr const char* differs = "run FAILED: the GPU's costs differ from the CPU's";
+  static constexpr const char* differs = "the GPU's costs differ from the CPU's";
 
   const BenchOptions& options_;
   bool quick_;
