@@ -37,7 +37,7 @@ SolveOptions figure_options(const BenchOptions& options) {
 
 /// The largest time, as the entry of a picture; false when the times failed their check: then there is no picture.
 bool add_checked(Report& report, const std::string& row, const Arrival& arrival) {
-  const bool passed = arrival.converged && arrival.residual && arrival.residual->passed();
+  const bool passed = is_right(arrival);
   report.add({row,
               "largest time (ours)",
               {},

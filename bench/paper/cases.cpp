@@ -191,6 +191,18 @@ MethodCase cut_by_metis(MethodCase method) {
   return method;
 }
 
+bool is_right(const Arrival& arrival) {
+  return arrival.converged && arrival.residual && arrival.residual->passed();
+}
+
+Measured checked(Arrival arrival) {
+  Measured result;
+  result.valid = is_right(arrival);
+  if (!result.valid) result.remark = failed_check;
+  result.arrival = std::move(arrival);
+  return result;
+}
+
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats) {

@@ -84,6 +84,11 @@ struct Measured {
   std::string timing = {};  ///< how the times came about, on the GPU
 };
 
+/// Converged, with a residual that passed.
+bool is_right(const Arrival& arrival);
+/// What one solve gave, if it is right.
+Measured checked(Arrival arrival);
+
 /// Solves `repeats` times and keeps the quickest. On the GPU: the median of ten, see `median_solve`; where there is no
 /// GPU the remark says so. CPU methods are left out when only the GPU was asked for.
 template <int Corners>
@@ -121,6 +126,15 @@ Entry entry_of(const std::string& row, const std::string& column, std::optional<
   if (measured.valid) entry.ours = value(measured.arrival);
   if ((unit == "s" || unit == "ms") && !measured.timing.empty())
     entry.remark += (entry.remark.text.empty() ? "" : "; ") + measured.timing;
+  return entry;
+}
+
+/// A value of one result over that of another. Without a number where one of them is not valid, with its remark.
+template <class Value>
+Entry ratio_of(const std::string& row, const std::string& column, std::optional<double> paper, const Measured& over,
+               const Measured& under, const std::string& unit, Value&& value) {
+  Entry entry{row, column, paper, std::nullopt, unit, over.valid ? under.remark : over.remark};
+  if (over.valid && under.valid) entry.ours = value(over.arrival) / value(under.arrival);
   return entry;
 }
 

@@ -28,9 +28,8 @@ bool agree(const std::vector<double>& a, const std::vector<double>& b) {
          });
 }
 
-bool sound(const Arrival& work) { return work.converged && work.residual && work.residual->passed(); }
-bool sound(const Connection& c) { return sound(c.work) && c.path.end == PathEnd::source && c.pathway_voxels > 0; }
-bool sound(const Connectome& c) { return sound(c.work) && c.unconnected == 0 && c.unfinished == 0; }
+bool sound(const Connection& c) { return is_right(c.work) && c.path.end == PathEnd::source && c.pathway_voxels > 0; }
+bool sound(const Connectome& c) { return is_right(c.work) && c.unconnected == 0 && c.unfinished == 0; }
 
 /// What the times were taken of, to be compared between back ends.
 struct Answer {
