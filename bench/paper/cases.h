@@ -10,6 +10,7 @@
 
 #include "bench/paper/registry.h"
 #include "bench/paper/report.h"
+#include "isochron/error.h"
 #include "isochron/mesh.h"
 #include "isochron/solver.h"
 
@@ -76,7 +77,7 @@ MethodCase cut_by_metis(MethodCase method);
 /// Says below a table what cuts its patches or subdomains.
 void note_partitioner(Report& report);
 
-/// What one solve gave; `valid` only when its residual passed (or it is fast marching run unordered on purpose).
+/// What one solve gave; `valid` only when it passed its check.
 struct Measured {
   bool valid = false;
   Remark remark;
@@ -86,11 +87,14 @@ struct Measured {
 
 /// Converged, with a residual that passed.
 bool is_right(const Arrival& arrival);
-/// What one solve gave, if it is right.
+/// Fast marching may be so late, in local edge travel times, where its order does not hold: a vertex has the time along
+/// an edge from an accepted one at most, so more is an error of the program.
+inline constexpr double max_unordered_residual = 1;
+/// What one solve gave, if it is right, or is fast marching that says so and is late by no more than that.
 Measured checked(Arrival arrival);
 
-/// Solves `repeats` times and keeps the quickest. On the GPU: the median of ten, see `median_solve`; where there is no
-/// GPU the remark says so. CPU methods are left out when only the GPU was asked for.
+/// Solves `repeats` times, each checked, and keeps the quickest. On the GPU: the median of ten, see `median_solve`;
+/// where there is no GPU the remark says so. CPU methods are left out when only the GPU was asked for.
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats = 1);
@@ -100,9 +104,13 @@ template <int Corners>
 double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
                      const BenchOptions& options);
 
-/// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver. Gives the last answer, with
-/// its residual checked and the median times of solve and transfer.
+/// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver and checks every answer.
+/// Gives the last one, with the worst residual of all and the median times of solve and transfer.
 Measured median_solve(Solver& solver, const Sources& sources, const BenchOptions& options);
+/// Solves all sets in one go, ten times (three when the run is quick), and checks every answer. Times are medians of
+/// the sums over the sets, the rest is of the first set. `whole_seconds` also has the results on the host.
+Measured median_of_sets(Solver& solver, const std::vector<Sources>& sets, const BenchOptions& options,
+                        double& whole_seconds);
 
 double median(std::vector<double> values);
 
@@ -113,7 +121,9 @@ void stop_if_cancelled(const BenchOptions& options);
 bool has_gpu();
 /// The measurement that cannot be made here.
 Measured without_gpu();
-/// What `run` measures; when the GPU fails or cannot meet an option, a remark that says so.
+/// What a table has of a run that ended with an error: a failure, unless METIS is missing or too small for the mesh.
+Measured ended_with(const Error& error);
+/// What `run` measures; where it ends with an error, what `ended_with` makes of that.
 Measured on_gpu(const std::function<Measured()>& run);
 /// Says below a table which GPU it used and what its times are, or why none.
 void note_gpu(Report& report, const char* times = "medians, without set-up and transfer");

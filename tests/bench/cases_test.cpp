@@ -34,6 +34,65 @@ TEST(BenchCases, MedianSolveChecksItsAnswer) {
   EXPECT_EQ(m.timing.rfind("median of 3, set-up", 0), 0U) << m.timing;
 }
 
+TEST(BenchCases, FastMarchingOutOfOrderIsCheckedToo) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 65, .extent = 64});
+  const MethodCase fmm{"", Method::fmm, 1};
+  const Measured m = measure(mesh, Metric::isotropic(1), middle_source(mesh), fmm, quick());
+  EXPECT_TRUE(m.valid);
+  EXPECT_EQ(m.remark.text.rfind("unordered, residual ", 0), 0U) << m.remark.text;
+  EXPECT_FALSE(m.remark.failed);
+  ASSERT_FALSE(m.arrival.residual->settled());
+
+  const auto fails = [](const Arrival& arrival) {
+    const Measured result = checked(arrival);
+    return !result.valid && result.remark.failed;
+  };
+  Arrival late = m.arrival;
+  late.residual->worst = 1.5;
+  EXPECT_TRUE(fails(late));
+  Arrival early = m.arrival;
+  early.residual->share_below = 2 * early.residual->max_share_below + 1;
+  EXPECT_TRUE(fails(early));
+  Arrival ordered = m.arrival;
+  ordered.notes.clear();
+  EXPECT_TRUE(fails(ordered)) << "where the order holds, the limit is that of all methods";
+  Arrival unchecked = m.arrival;
+  unchecked.residual.reset();
+  EXPECT_TRUE(fails(unchecked));
+}
+
+TEST(BenchCases, EveryRunOfSetsIsChecked) {
+  const TriangleMesh mesh = generate_square({.n = 9});
+  const Metric metric = Metric::isotropic(1);
+  const Sources sources = middle_source(mesh);
+  double whole_seconds = 0;
+  Solver solver({mesh, metric}, paper_options({"", Method::banded, 1}));
+  const Measured m = median_of_sets(solver, {sources, sources}, quick(), whole_seconds);
+  EXPECT_TRUE(m.valid);
+  EXPECT_EQ(m.timing, "median of 3");
+  EXPECT_GT(whole_seconds, 0);
+}
+
+TEST(BenchCases, RunsThatEndWithAnErrorAreFailuresButForAMissingMetis) {
+  const Measured no_metis = ended_with(UsageError("no METIS; leave " + Setting{Option::partitioner} + " out"));
+  EXPECT_FALSE(no_metis.valid);
+  EXPECT_FALSE(no_metis.remark.failed);
+  EXPECT_EQ(no_metis.remark.text.rfind("not run: no METIS", 0), 0U) << no_metis.remark.text;
+  EXPECT_TRUE(ended_with(UsageError("patches of 5 vertices do not work")).remark.failed);
+  EXPECT_TRUE(ended_with(DeviceError("the memory is full")).remark.failed);
+}
+
+TEST(BenchCases, RatiosPassOnTheFailureOfEither) {
+  Measured good{true, {}, {}}, bad{false, failed_check, {}};
+  good.arrival.solve_seconds = 2;
+  EXPECT_EQ(ratio_of("r", "c", 3, good, good, "times", seconds).ours, 1);
+  for (const auto& [over, under] : {std::pair{good, bad}, {bad, good}, {bad, bad}}) {
+    const Entry entry = ratio_of("r", "c", 3, over, under, "times", seconds);
+    EXPECT_FALSE(entry.ours);
+    EXPECT_TRUE(entry.remark.failed);
+  }
+}
+
 TEST(BenchCases, GpuColumnsHaveANumberOrSayThatThereIsNoGpu) {
   const TriangleMesh mesh = generate_square({.n = 9});
   const Measured m = measure(mesh, Metric::isotropic(1), middle_source(mesh), gpu_push(), quick());
