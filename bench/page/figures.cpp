@@ -40,14 +40,11 @@ SolveOptions figure_options(const BenchOptions& options) {
 }
 
 /// The largest time, as the entry of a picture; false when the times failed their check: then there is no picture.
-bool add_checked(Report& report, const std::string& row, const Arrival& arrival) {
+bool add_checked(Report& report, const std::string& row, const Arrival& arrival,
+                 const char* column = "largest time (ours)") {
   const bool passed = is_right(arrival);
-  report.add({row,
-              "largest time (ours)",
-              {},
-              passed ? std::optional(arrival.max_time) : std::nullopt,
-              "",
-              passed ? Remark() : failed_check});
+  report.add(
+      {row, column, {}, passed ? std::optional(arrival.max_time) : std::nullopt, "", passed ? Remark() : failed_check});
   return passed;
 }
 
@@ -183,15 +180,16 @@ int upward_axis(const ImageGrid& grid) {
 }
 
 /// Times on a tensor image: the slice across an axis that the source is in. Nothing where they failed their check.
-std::optional<Arrival> add_example(Report& report, const char* file, const std::string& row, const GridModel& model,
+std::optional<Arrival> add_example(Report& report, char letter, const std::string& row, const GridModel& model,
                                    int axis, const BenchOptions& options) {
   Arrival arrival = solve(model.grid, model.metric, model.sources(), figure_options(options), model.mask);
   if (!add_checked(report, row, arrival)) return std::nullopt;
   const std::uint32_t slice = model.grid.index(model.source)[static_cast<std::size_t>(axis)];
   FieldView view;
   view.range = {0, quantile(arrival.times, 0.99)};
-  report.picture(slice_picture(file, fmt::format("{}, slice {} across {}", row, slice, "xyz"[axis]), "arrival time",
-                               model.grid, arrival.times, model.mask, {axis, slice}, view));
+  const std::string caption = fmt::format("({}) {}, slice {} across {}", letter, row, slice, "xyz"[axis]);
+  report.picture(slice_picture(fmt::format("004-figure-8-{}", letter), caption, "arrival time", model.grid,
+                               arrival.times, model.mask, {axis, slice}, view));
   return arrival;
 }
 
@@ -243,7 +241,7 @@ void add_characteristic_paths(Report& report, const std::string& row, const Grid
     for (const std::uint32_t point : tube.point_of) tube.colors.push_back(color_at(path.times[point]));
     scene.add(shape_of(std::move(tube)));
   }
-  Entry entry{row, "paths to the seed", {}, {}, fmt::format("of {}", count), ""};
+  Entry entry{row, "paths to the seed (ours)", {}, {}, fmt::format("of {}", count), ""};
   if (reaching == count) entry.ours = reaching;
   else entry.remark = failed_run(fmt::format("{} of {} paths end early: {}", count - reaching, count, why));
   report.add(std::move(entry));
@@ -255,19 +253,19 @@ void add_characteristic_paths(Report& report, const std::string& row, const Grid
 }  // namespace
 
 bool figure_004_8(const BenchOptions& options) {
-  Report report("004-figure-8", "Paper 004 Figure 8: distance from a seed in the examples, slices", options);
+  Report report("004-figure-8",
+                "Paper 004 Figure 8: distance from a seed in the examples: slices, and paths in the helix", options);
   const auto [small, brain, thickness] = example_sizes(options.size);
   const std::uint32_t n = std::max<std::uint32_t>(small, 64);
-  add_example(report, "004-figure-8-a", fmt::format("Example 1, diagonal tensors, {}^3", n), example_one(n), 2,
-              options);
+  add_example(report, 'a', fmt::format("Example 1, diagonal tensors, {}^3", n), example_one(n), 2, options);
   const GridModel helix = example_two(n);
   const std::string helix_row = fmt::format("Example 2, helix, {}^3", n);
-  if (const auto arrival = add_example(report, "004-figure-8-b", helix_row, helix, 1, options))
+  if (const auto arrival = add_example(report, 'b', helix_row, helix, 1, options))
     add_characteristic_paths(report, helix_row, helix, *arrival);
   const std::optional<Brain> real = real_brain(threads_of(options));
   const GridModel third = real ? brain_model(*real) : folded_shell(brain, thickness);
   add_example(
-      report, "004-figure-8-c",
+      report, 'c',
       fmt::format("Example 3, {}, {} of {} voxels", real ? "stored brain" : "a folded shell in place of a brain",
                   third.cells, third.grid.voxel_count()),
       third, real ? upward_axis(third.grid) : 2, options);
@@ -297,8 +295,8 @@ bool figure_004_2(const BenchOptions& options) {
     for (const VertexId v : (side == 0 ? query.from : query.to).voxels) sources.vertices.push_back({v, 0});
     const Arrival arrival =
         solve(brain.grid, brain.metric.metric, sources, figure_options(options), brain.metric.usable);
-    if (!add_checked(report, fmt::format("u{}, {} voxels", side + 1, brain.metric.counts.usable), arrival))
-      return report.finish(options);
+    const std::string row = fmt::format("{}, u{}, {} voxels", brain.name, side + 1, brain.metric.counts.usable);
+    if (!add_checked(report, row, arrival, "largest cost (ours)")) return report.finish(options);
     costs[static_cast<std::size_t>(side)] = arrival.times;
   }
   for (std::size_t v = 0; v < costs[0].size(); ++v) costs[2].push_back(costs[0][v] + costs[1][v]);
@@ -311,9 +309,10 @@ bool figure_004_2(const BenchOptions& options) {
     FieldView view{.size = 360};
     const double least = *std::min_element(costs[i].begin(), costs[i].end());
     view.range = {least, quantile(costs[i], 0.98)};
-    report.picture(slice_picture(fmt::format("004-figure-2-{}", "abc"[i]),
-                                 fmt::format("{} of the {}, {}, slice {}", captions[i], name, brain.name, slice),
-                                 "cost", brain.grid, costs[i], brain.metric.usable, {axis, slice}, view));
+    report.picture(slice_picture(
+        fmt::format("004-figure-2-{}", "abc"[i]),
+        fmt::format("{} of the {}, {}, slice {} across {}", captions[i], name, brain.name, slice, "xyz"[axis]), "cost",
+        brain.grid, costs[i], brain.metric.usable, {axis, slice}, view));
   }
   return report.finish(options);
 }

@@ -229,6 +229,10 @@ class Page {
         "paper's method</b> what this program measures with the method of the paper, <b>ours</b> with its own. A dash "
         "is a number that could not be measured; the remark says why.");
     text += machines();
+    text += "<p class=\"note\">Papers:";
+    for (const Paper& paper : papers())
+      text += fmt::format(" <a href=\"#paper-{0}\" title=\"{1}\">{0}</a>", paper.number, escaped(paper.title));
+    text += "</p>\n";
     for (const Paper& paper : papers()) text += section(paper);
     return text + "</body></html>\n";
   }
@@ -328,7 +332,7 @@ class Page {
     std::string text;
     if (const auto chart = chart_of(*r.table))
       if (const auto svg = svg_of(*chart); svg && drawn.insert(*svg).second)
-        text += fmt::format("<figure>{}<figcaption>{}{}</figcaption></figure>\n", *svg, escaped(r.table->name), by);
+        text += fmt::format("<figure>{}<figcaption>Chart of the table above{}</figcaption></figure>\n", *svg, by);
     for (const Picture& p : r.table->pictures)
       if (drawn.insert(p.png).second)
         text += fmt::format(

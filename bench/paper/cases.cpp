@@ -200,7 +200,7 @@ Measured checked(Arrival arrival) {
   if (!result.valid && unordered && arrival.residual && arrival.residual->not_too_early() &&
       arrival.residual->worst <= max_unordered_residual) {
     result.valid = true;
-    result.remark = fmt::format("unordered, residual {:.1e} edges", arrival.residual->worst);
+    result.remark = fmt::format("unordered, residual {:.2g} edges", arrival.residual->worst);
   }
   if (!result.valid) result.remark = failed_check;
   result.arrival = std::move(arrival);

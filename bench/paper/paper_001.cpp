@@ -269,7 +269,7 @@ bool figure_001_8(const BenchOptions& options) {
     double one = 0;
     for (int threads = 1; threads <= most; threads = threads < most ? std::min(2 * threads, most) : most + 1) {
       const Measured m = measure(h.mesh, h.metric, sources, {"", method, threads}, options, 3);
-      const std::string row = fmt::format("{}, {} threads", name_of(method), threads);
+      const std::string row = fmt::format("{}, {} thread{}", name_of(method), threads, threads == 1 ? "" : "s");
       report.at(threads, std::string(name_of(method)));
       report.add(entry_of(row, "seconds", {}, m, "s", seconds));
       if (!m.valid) continue;

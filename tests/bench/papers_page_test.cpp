@@ -309,6 +309,8 @@ TEST(PapersChart, EntriesOfTheUnitAreDrawnAtTheirPlaces) {
   report.add({"16", "circles: order", 1, 1, "", ""});
   report.at(1, "named");
   report.add({"32", "circles", {}, 4, "error", ""});
+  report.off_chart();
+  report.add({"32", "not drawn", {}, 9, "error", ""});
   const auto chart = chart_of(report.result());
   ASSERT_TRUE(chart);
   ASSERT_EQ(chart->series.size(), 4U);
