@@ -87,11 +87,12 @@ struct Measured {
 
 /// Converged, with a residual that passed.
 bool is_right(const Arrival& arrival);
-/// Fast marching may be so late, in local edge travel times, where its order does not hold: a vertex has the time along
-/// an edge from an accepted one at most, so more is an error of the program.
-inline constexpr double max_unordered_residual = 1;
-/// What one solve gave, if it is right, or is fast marching that says so and is late by no more than that.
+/// What one solve gave, if it is right.
 Measured checked(Arrival arrival);
+/// Where its order does not hold, fast marching is late: by this share of all times at most, on the mean.
+inline constexpr double max_mean_lateness = 0.01;
+/// What it gave there, if it reached what the right times reach, none of them earlier, and is not later than that.
+Measured checked_out_of_order(Arrival arrival, const std::vector<double>& right);
 
 /// Solves `repeats` times, each checked, and keeps the quickest. On the GPU: the median of ten, see `median_solve`;
 /// where there is no GPU the remark says so. CPU methods are left out when only the GPU was asked for.

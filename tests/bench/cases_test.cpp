@@ -1,6 +1,7 @@
 #include "bench/paper/cases.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <gtest/gtest.h>
 
@@ -43,22 +44,21 @@ TEST(BenchCases, FastMarchingOutOfOrderIsCheckedToo) {
   EXPECT_FALSE(m.remark.failed);
   ASSERT_FALSE(m.arrival.residual->settled());
 
-  const auto fails = [](const Arrival& arrival) {
-    const Measured result = checked(arrival);
-    return !result.valid && result.remark.failed;
+  const auto fails = [&](double factor, std::size_t vertex, double value) {
+    Arrival arrival = m.arrival;
+    std::vector<double> right = arrival.times;
+    for (double& time : arrival.times) time *= factor;
+    arrival.times[vertex] = value;
+    const Measured result = checked_out_of_order(std::move(arrival), right);
+    EXPECT_EQ(result.valid, !result.remark.failed);
+    return !result.valid;
   };
-  Arrival late = m.arrival;
-  late.residual->worst = 1.5;
-  EXPECT_TRUE(fails(late));
-  Arrival early = m.arrival;
-  early.residual->share_below = 2 * early.residual->max_share_below + 1;
-  EXPECT_TRUE(fails(early));
-  Arrival ordered = m.arrival;
-  ordered.notes.clear();
-  EXPECT_TRUE(fails(ordered)) << "where the order holds, the limit is that of all methods";
-  Arrival unchecked = m.arrival;
-  unchecked.residual.reset();
-  EXPECT_TRUE(fails(unchecked));
+  const double last = m.arrival.times[0];
+  EXPECT_FALSE(fails(1, 0, last));
+  EXPECT_FALSE(fails(1.009, 0, 1.009 * last));
+  EXPECT_TRUE(fails(1.011, 0, 1.011 * last));
+  EXPECT_TRUE(fails(1, 0, 0.999 * last)) << "earlier than a right one";
+  EXPECT_TRUE(fails(1, 0, std::numeric_limits<double>::infinity())) << "not reached";
 }
 
 TEST(BenchCases, EveryRunOfSetsIsChecked) {
