@@ -138,14 +138,16 @@ void declare_bench(Command& root, Console& console) {
   command.flag("--list", "Show the tables there are", request->list);
   command.flag("--quick", "Small meshes, as a smoke test", request->quick);
   command.flag("--gpu-only", "Leave out what runs on the CPU", request->gpu_only);
-  command.option("-o,--output-folder", "FOLDER", "Write CSV and JSON files there, or the page",
+  command.option("-o,--output-folder", "FOLDER", "Write CSV, JSON and pictures there, or the page",
                  into(request->output_folder));
   command.option("--only", "NAMES", "Of 'papers': tables whose names begin so, as 000,003-table-4",
                  into(request->only));
-  command.repeated("--with", "FILE", "For 'papers': the papers.json of another machine", append_to(request->with));
+  command.repeated("--with", "FILE",
+                   "For 'papers': the papers.json of another machine, or this one's papers.partial.json",
+                   append_to(request->with));
   command.flag("--no-run", "For 'papers': show the files of --with alone", request->no_run);
   command.option("--label", "TEXT", "For 'papers': what this machine is called on the page", into(request->label));
-  command.option("--particles", "FOLDER", "For '002-table-1' and '002-figure-9': particles that a GPU placed",
+  command.option("--particles", "FOLDER", "For '002-table-1', '002-figure-9' and 'papers': particles that a GPU placed",
                  into(request->particles));
   command.option("--runs", "FILE", "Measured runs that 'scale' is fitted to, as CSV", into(request->runs));
   command.option("--machine", "COSTS", "Costs for 'scale': latency=1e-6,byte=1e-9,...", into(request->machine));

@@ -167,7 +167,10 @@ int run_papers(const BenchRequest& request, Console& console) {
   bench::number_labels(runs);
   std::vector<bench::MoreFile> files{{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}};
   for (const MachineRun& run : runs)
-    for (const TableResult& table : run.tables) files.insert(files.end(), table.files.begin(), table.files.end());
+    for (const TableResult& table : run.tables)
+      for (const bench::MoreFile& file : table.files)  // of the same name: that of the first run
+        if (std::none_of(files.begin(), files.end(), [&](const auto& other) { return other.name == file.name; }))
+          files.push_back(file);
   write_files(request.output_folder, files);
   std::error_code ignored;
   if (!request.no_run) std::filesystem::remove(request.output_folder / unfinished_file, ignored);

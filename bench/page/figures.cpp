@@ -11,12 +11,16 @@
 #include <fmt/format.h>
 
 #include "bench/page/field_picture.h"
+#include "bench/page/scene_picture.h"
 #include "bench/paper/brain.h"
 #include "bench/paper/cases.h"
 #include "bench/paper/grid_cases.h"
 #include "bench/paper/tables.h"
+#include "bench/paper/tracts.h"
 #include "isochron/core/parallel.h"
+#include "isochron/core/random.h"
 #include "isochron/generate.h"
+#include "isochron/path.h"
 
 namespace isochron::bench {
 namespace {
@@ -36,14 +40,11 @@ SolveOptions figure_options(const BenchOptions& options) {
 }
 
 /// The largest time, as the entry of a picture; false when the times failed their check: then there is no picture.
-bool add_checked(Report& report, const std::string& row, const Arrival& arrival) {
-  const bool passed = arrival.converged && arrival.residual && arrival.residual->passed();
-  report.add({row,
-              "largest time (ours)",
-              {},
-              passed ? std::optional(arrival.max_time) : std::nullopt,
-              "",
-              passed ? Remark() : failed_check});
+bool add_checked(Report& report, const std::string& row, const Arrival& arrival,
+                 const char* column = "largest time (ours)") {
+  const bool passed = is_right(arrival);
+  report.add(
+      {row, column, {}, passed ? std::optional(arrival.max_time) : std::nullopt, "", passed ? Remark() : failed_check});
   return passed;
 }
 
@@ -178,31 +179,93 @@ int upward_axis(const ImageGrid& grid) {
   return best;
 }
 
-/// Times on a tensor image: the slice across an axis that the source is in.
-void add_example(Report& report, const char* file, const std::string& row, const GridModel& model, int axis,
-                 const BenchOptions& options) {
-  const Arrival arrival = solve(model.grid, model.metric, model.sources(), figure_options(options), model.mask);
-  if (!add_checked(report, row, arrival)) return;
+/// Times on a tensor image: the slice across an axis that the source is in. Nothing where they failed their check.
+std::optional<Arrival> add_example(Report& report, char letter, const std::string& row, const GridModel& model,
+                                   int axis, const BenchOptions& options) {
+  Arrival arrival = solve(model.grid, model.metric, model.sources(), figure_options(options), model.mask);
+  if (!add_checked(report, row, arrival)) return std::nullopt;
   const std::uint32_t slice = model.grid.index(model.source)[static_cast<std::size_t>(axis)];
   FieldView view;
   view.range = {0, quantile(arrival.times, 0.99)};
-  report.picture(slice_picture(file, fmt::format("{}, slice {} across {}", row, slice, "xyz"[axis]), "arrival time",
-                               model.grid, arrival.times, model.mask, {axis, slice}, view));
+  const std::string caption = fmt::format("({}) {}, slice {} across {}", letter, row, slice, "xyz"[axis]);
+  report.picture(slice_picture(fmt::format("004-figure-8-{}", letter), caption, "arrival time", model.grid,
+                               arrival.times, model.mask, {axis, slice}, view));
+  return arrival;
+}
+
+/// The edges of the box around an image.
+Shape box_edges(const ImageGrid& grid, double radius) {
+  const auto corner = [&](unsigned bits) {
+    Vec3d index;
+    for (int a = 0; a < 3; ++a) index[a] = (bits >> a & 1U) != 0 ? grid.shape[static_cast<std::size_t>(a)] - 0.5 : -0.5;
+    return grid.position(index);
+  };
+  Shape shape;
+  for (unsigned from = 0; from < 8; ++from)
+    for (const unsigned axis : {1U, 2U, 4U}) {
+      if ((from & axis) != 0) continue;
+      const auto first = static_cast<std::uint32_t>(shape.mesh.points.size());
+      const Tube tube = make_tube(std::array{corner(from), corner(from | axis)}, {.radius = radius, .sides = 4});
+      shape.mesh.points.insert(shape.mesh.points.end(), tube.mesh.points.begin(), tube.mesh.points.end());
+      for (auto element : tube.mesh.elements) {
+        for (VertexId& v : element) v = VertexId(v.value + first);
+        shape.mesh.elements.push_back(element);
+      }
+    }
+  shape.colors = {{120, 120, 120}};
+  return shape;
+}
+
+/// Figure 8 (b): the paths from random places to the seed, coloured by the time at which the front passes.
+void add_characteristic_paths(Report& report, const std::string& row, const GridModel& model, const Arrival& arrival) {
+  constexpr int count = 150;
+  const GridPathTracer tracer(model.grid, model.metric, model.mask, arrival.times, model.sources());
+  const double voxel = model.grid.spacing(0);
+  const std::vector<Color> map = color_map(256);
+  const auto color_at = [&](double time) {
+    return map[static_cast<std::size_t>(255 * std::clamp(time / arrival.max_time, 0.0, 1.0))];
+  };
+  Scene scene;
+  scene.add(box_edges(model.grid, 0.2 * voxel));
+  Random random(1);
+  int reaching = 0;
+  std::string why;
+  for (int i = 0; i < count; ++i) {
+    Vec3d start;
+    for (int a = 0; a < 3; ++a)
+      start[a] = random.uniform(0, static_cast<double>(model.grid.shape[static_cast<std::size_t>(a)] - 1));
+    const Path path = tracer.from(model.grid.position(start));
+    if (path.end == PathEnd::source) ++reaching;
+    else why = path.why;
+    Tube tube = make_tube(path.points, {.radius = 0.25 * voxel, .sides = 6});
+    for (const std::uint32_t point : tube.point_of) tube.colors.push_back(color_at(path.times[point]));
+    scene.add(shape_of(std::move(tube)));
+  }
+  Entry entry{row, "paths to the seed (ours)", {}, {}, fmt::format("of {}", count), ""};
+  if (reaching == count) entry.ours = reaching;
+  else entry.remark = failed_run(fmt::format("{} of {} paths end early: {}", count - reaching, count, why));
+  report.add(std::move(entry));
+  report.picture(
+      picture_of("004-figure-8-b-paths", fmt::format("(b) {}: paths from {} random places to the seed", row, count),
+                 scene.drawn({.to_eye = {0.55, -0.75, 0.3}}), {"arrival time along the paths", 0, arrival.max_time}));
 }
 
 }  // namespace
 
 bool figure_004_8(const BenchOptions& options) {
-  Report report("004-figure-8", "Paper 004 Figure 8: distance from a seed in the examples, slices", options);
+  Report report("004-figure-8",
+                "Paper 004 Figure 8: distance from a seed in the examples: slices, and paths in the helix", options);
   const auto [small, brain, thickness] = example_sizes(options.size);
   const std::uint32_t n = std::max<std::uint32_t>(small, 64);
-  add_example(report, "004-figure-8-a", fmt::format("Example 1, diagonal tensors, {}^3", n), example_one(n), 2,
-              options);
-  add_example(report, "004-figure-8-b", fmt::format("Example 2, helix, {}^3", n), example_two(n), 1, options);
+  add_example(report, 'a', fmt::format("Example 1, diagonal tensors, {}^3", n), example_one(n), 2, options);
+  const GridModel helix = example_two(n);
+  const std::string helix_row = fmt::format("Example 2, helix, {}^3", n);
+  if (const auto arrival = add_example(report, 'b', helix_row, helix, 1, options))
+    add_characteristic_paths(report, helix_row, helix, *arrival);
   const std::optional<Brain> real = real_brain(threads_of(options));
   const GridModel third = real ? brain_model(*real) : folded_shell(brain, thickness);
   add_example(
-      report, "004-figure-8-c",
+      report, 'c',
       fmt::format("Example 3, {}, {} of {} voxels", real ? "stored brain" : "a folded shell in place of a brain",
                   third.cells, third.grid.voxel_count()),
       third, real ? upward_axis(third.grid) : 2, options);
@@ -211,24 +274,33 @@ bool figure_004_8(const BenchOptions& options) {
 
 bool figure_004_2(const BenchOptions& options) {
   const Brain brain = real_or_phantom_brain(options.size, threads_of(options));
-  Report report("004-figure-2", "Paper 004 Figure 2: costs u1 and u2 from two regions, and their sum", options,
+  Report report("004-figure-2", "Paper 004 Figure 2: costs u1 and u2 from the ends of the genu, and their sum", options,
                 brain.quick_run());
-  report.note(fmt::format("The image is the {}; the regions are balls in the left and the right half.", brain.name));
+  note_tracts(report, brain);
+  const std::string_view name = brain.is_real() ? "corpus callosum genu" : "arch";
+  const std::optional<Tract> tract = tract_named(brain, name);
+  if (!tract) {
+    report.add({fmt::format("{}, {}", brain.name, name),
+                "costs",
+                {},
+                {},
+                "",
+                failed_run("bench/paper/tracts.csv does not have it")});
+    return report.finish(options);
+  }
+  const ConnectQuery query = query_of(brain, *tract, 0);
   std::array<std::vector<double>, 3> costs;
   for (const int side : {0, 1}) {
     Sources sources;
-    const Vec3d center = side == 0 ? brain.left : brain.right;
-    for (std::size_t v = 0; v < brain.grid.voxel_count(); ++v)
-      if (brain.metric.usable[v] != 0 && norm(brain.grid.position(VertexId(v)) - center) <= brain.radius)
-        sources.vertices.push_back({VertexId(v), 0});
+    for (const VertexId v : (side == 0 ? query.from : query.to).voxels) sources.vertices.push_back({v, 0});
     const Arrival arrival =
         solve(brain.grid, brain.metric.metric, sources, figure_options(options), brain.metric.usable);
-    if (!add_checked(report, fmt::format("u{}, {} voxels", side + 1, brain.metric.counts.usable), arrival))
-      return report.finish(options);
+    const std::string row = fmt::format("{}, u{}, {} voxels", brain.name, side + 1, brain.metric.counts.usable);
+    if (!add_checked(report, row, arrival, "largest cost (ours)")) return report.finish(options);
     costs[static_cast<std::size_t>(side)] = arrival.times;
   }
   for (std::size_t v = 0; v < costs[0].size(); ++v) costs[2].push_back(costs[0][v] + costs[1][v]);
-  const Vec3d at = brain.grid.index_of(0.5 * (brain.left + brain.right));
+  const Vec3d at = brain.grid.index_of(0.5 * (tract->from.center + tract->to.center));
   const int axis = upward_axis(brain.grid);
   const auto last = static_cast<long>(brain.grid.shape[static_cast<std::size_t>(axis)]) - 1;
   const auto slice = static_cast<std::uint32_t>(std::clamp(std::lround(at[axis]), 0L, last));
@@ -237,9 +309,10 @@ bool figure_004_2(const BenchOptions& options) {
     FieldView view{.size = 360};
     const double least = *std::min_element(costs[i].begin(), costs[i].end());
     view.range = {least, quantile(costs[i], 0.98)};
-    report.picture(slice_picture(fmt::format("004-figure-2-{}", "abc"[i]),
-                                 fmt::format("{} on the {}, slice {}", captions[i], brain.name, slice), "cost",
-                                 brain.grid, costs[i], brain.metric.usable, {axis, slice}, view));
+    report.picture(slice_picture(
+        fmt::format("004-figure-2-{}", "abc"[i]),
+        fmt::format("{} of the {}, {}, slice {} across {}", captions[i], name, brain.name, slice, "xyz"[axis]), "cost",
+        brain.grid, costs[i], brain.metric.usable, {axis, slice}, view));
   }
   return report.finish(options);
 }

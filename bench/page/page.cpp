@@ -77,6 +77,9 @@ void merge(std::vector<Line>& all, const std::vector<Line>& more) {
   }
 }
 
+/// Which run a table is of, and whether it has small meshes.
+std::string run_name(const OfRun& r) { return escaped(r.run->computer.label) + (r.table->quick ? ", quick" : ""); }
+
 std::string cell(const std::string& content, std::string_view kind) {
   return fmt::format("<td class=\"{}\">{}</td>", kind, content);
 }
@@ -131,7 +134,7 @@ class TableText {
   [[nodiscard]] std::string head() const {
     std::string text = "<tr><th></th><th></th><th class=\"n\">paper</th>";
     for (const OfRun& r : runs_) {
-      const std::string by = several_ ? "<br>" + escaped(r.run->computer.label) : "";
+      const std::string by = several_ ? "<br>" + run_name(r) : "";
       text += fmt::format("<th class=\"n\">ours, paper's method{0}</th><th class=\"n\">ours{0}</th>", by);
     }
     return text + "<th>unit</th><th>remark</th></tr>\n";
@@ -150,7 +153,7 @@ class TableText {
       if (unit.empty()) unit = entry->unit;
       if (entry->remark.text.empty()) continue;
       if (!remarks.empty()) remarks += "<br>";
-      if (several_) remarks += escaped(runs_[i].run->computer.label) + ": ";
+      if (several_) remarks += run_name(runs_[i]) + ": ";
       remarks += entry->remark.failed ? bad(escaped(entry->remark.text)) : escaped(entry->remark.text);
     }
     return cell(paper ? escaped(shown_number(paper)) : "", "n") + ours + cell(escaped(unit), "") +
@@ -226,6 +229,10 @@ class Page {
         "paper's method</b> what this program measures with the method of the paper, <b>ours</b> with its own. A dash "
         "is a number that could not be measured; the remark says why.");
     text += machines();
+    text += "<p class=\"note\">Papers:";
+    for (const Paper& paper : papers())
+      text += fmt::format(" <a href=\"#paper-{0}\" title=\"{1}\">{0}</a>", paper.number, escaped(paper.title));
+    text += "</p>\n";
     for (const Paper& paper : papers()) text += section(paper);
     return text + "</body></html>\n";
   }
@@ -283,8 +290,10 @@ class Page {
 
   [[nodiscard]] std::string table(const Paper& paper, const PaperBench& bench) const {
     const std::vector<OfRun> runs = runs_of(runs_, bench.name);
-    std::string text = fmt::format("<h3 id=\"{0}\">{0} <small>{1}</small></h3>\n", escaped(bench.name),
-                                   escaped(runs.empty() ? bench.what : runs.front().table->title));
+    const auto full = std::find_if(runs.begin(), runs.end(), [](const OfRun& r) { return !r.table->quick; });
+    std::string text =
+        fmt::format("<h3 id=\"{0}\">{0} <small>{1}</small></h3>\n", escaped(bench.name),
+                    escaped(runs.empty() ? bench.what : (full == runs.end() ? runs.front() : *full).table->title));
     if (runs.empty()) return text + note("Not run.", "none");
     for (const OfRun& r : runs)
       if (!r.table->sound()) text += note(failed_text(r), "bad");
@@ -298,7 +307,7 @@ class Page {
   }
 
   [[nodiscard]] std::string failed_text(const OfRun& r) const {
-    return several_ ? fmt::format("Failed its check on {}.", escaped(r.run->computer.label)) : "Failed its check.";
+    return several_ ? fmt::format("Failed its check on {}.", run_name(r)) : "Failed its check.";
   }
 
   /// Those that all runs share once, the others with their machines.
@@ -311,7 +320,7 @@ class Page {
           const auto& all = other.table->notes;
           return std::find(all.begin(), all.end(), words) != all.end();
         });
-        const std::string line = shared ? escaped(words) : escaped(r.run->computer.label) + ": " + escaped(words);
+        const std::string line = shared ? escaped(words) : run_name(r) + ": " + escaped(words);
         if (said.insert(line).second) text += note(line);
       }
     return text;
@@ -319,11 +328,11 @@ class Page {
 
   /// Those that are not `drawn` yet: where machines agree, one of them is enough.
   [[nodiscard]] std::string drawings(const OfRun& r, std::set<std::string>& drawn) const {
-    const std::string by = several_ ? ", " + escaped(r.run->computer.label) : "";
+    const std::string by = several_ ? ", " + run_name(r) : "";
     std::string text;
     if (const auto chart = chart_of(*r.table))
       if (const auto svg = svg_of(*chart); svg && drawn.insert(*svg).second)
-        text += fmt::format("<figure>{}<figcaption>{}{}</figcaption></figure>\n", *svg, escaped(r.table->name), by);
+        text += fmt::format("<figure>{}<figcaption>Chart of the table above{}</figcaption></figure>\n", *svg, by);
     for (const Picture& p : r.table->pictures)
       if (drawn.insert(p.png).second)
         text += fmt::format(

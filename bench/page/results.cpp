@@ -60,6 +60,7 @@ Json object_of(const TableResult& table) {
   for (const Picture& p : table.pictures)
     object["pictures"].push_back(
         {{"name", p.name}, {"caption", p.caption}, {"legend", object_of(p.legend)}, {"png", to_base64(p.png)}});
+  for (const MoreFile& file : table.files) object["files"].push_back({{"name", file.name}, {"text", file.text}});
   return object;
 }
 
@@ -189,6 +190,14 @@ Picture picture_of(const Reader& r) {
   return picture;
 }
 
+/// Its name is that of a file in a folder, called after its table.
+MoreFile more_file_of(const Reader& r, const std::string& table) {
+  MoreFile file{r.text("name"), r.text("text")};
+  if (!file.name.starts_with(table + "-") || file.name.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos)
+    r.fail("name", "the name of a file of its table");
+  return file;
+}
+
 TableResult table_of(const Reader& r) {
   TableResult table;
   table.name = r.text("name");
@@ -205,6 +214,8 @@ TableResult table_of(const Reader& r) {
   }
   if (r.has("pictures"))
     r.each("pictures", [&](const Reader& picture) { table.pictures.push_back(picture_of(picture)); });
+  if (r.has("files"))
+    r.each("files", [&](const Reader& file) { table.files.push_back(more_file_of(file, table.name)); });
   return table;
 }
 

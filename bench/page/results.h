@@ -34,7 +34,7 @@ struct MachineRun {
 };
 
 /// A table as an object of `name`, `title`, `quick`, `comparable`, `seconds`, `entries` and `notes`, and where they
-/// are there `plot` and `pictures`.
+/// are there `plot`, `pictures` and `files`.
 std::string json_of(const TableResult& table);
 
 /// The content of papers.json.

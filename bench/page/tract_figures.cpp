@@ -29,13 +29,14 @@ struct DrawnTract {
   std::string_view name, label;
   Color color;
 };
-constexpr std::array drawn_tracts{DrawnTract{"corpus callosum genu", "GCC", {60, 200, 210}},
+constexpr std::array brain_tracts{DrawnTract{"corpus callosum genu", "GCC", {60, 200, 210}},
                                   DrawnTract{"corpus callosum body", "BCC", {235, 205, 60}},
                                   DrawnTract{"corpus callosum splenium", "SCC", {215, 60, 55}},
                                   DrawnTract{"cingulum left", "LCG", {70, 175, 80}},
-                                  DrawnTract{"cingulum right", "RCG", {75, 105, 215}},
-                                  DrawnTract{"arch", "arch", {235, 205, 60}},
-                                  DrawnTract{"bundle left", "bundle left", {70, 175, 80}}};
+                                  DrawnTract{"cingulum right", "RCG", {75, 105, 215}}};
+/// What the phantom has in their place.
+constexpr std::array phantom_tracts{DrawnTract{"arch", "arch", {235, 205, 60}},
+                                    DrawnTract{"bundle left", "bundle left", {70, 175, 80}}};
 constexpr Color path_color{30, 30, 30}, pathway_color{235, 205, 60}, from_color{225, 120, 40}, to_color{150, 80, 190};
 
 SolveOptions tract_options(const BenchOptions& options) {
@@ -77,32 +78,44 @@ std::pair<double, double> extent(std::span<const Vec3d> path, int axis) {
   return {(*low)[axis], (*high)[axis]};
 }
 
-/// A tract of a figure: found, or its fault in the report.
+/// A tract's pathway, and its entry of a table: a failure where there is none.
+struct NamedPathway {
+  std::optional<FoundTract> tract;
+  Entry entry;
+};
+
+NamedPathway named_pathway(const Brain& brain, std::string_view name, const SolveOptions& options) {
+  NamedPathway result{{}, {fmt::format("{}, {}", brain.name, name), "pathway", {}, {}, "voxels", ""}};
+  const auto tract = tract_named(brain, name);
+  if (!tract) {
+    result.entry.remark = failed_run("bench/paper/tracts.csv does not have it");
+    return result;
+  }
+  FoundTract found = find_tract(brain, *tract, drawn_epsilon, options);
+  if (found.bad) {
+    result.entry.remark = failed_run(*found.bad);
+    return result;
+  }
+  result.entry.ours = static_cast<double>(found.found.pathway_voxels);
+  result.entry.remark = fmt::format("epsilon {:.2g}", found.found.pathway_epsilon);
+  result.tract = std::move(found);
+  return result;
+}
+
+/// A tract of a figure.
 struct FigureTract {
   DrawnTract drawn;
-  Tract tract;
   Connection found;
 };
 
 std::vector<FigureTract> find_tracts(const Brain& brain, const BenchOptions& options, Report& report) {
   std::vector<FigureTract> result;
-  for (const Tract& tract : tracts_of(brain))
-    for (const DrawnTract& drawn : drawn_tracts) {
-      if (drawn.name != tract.name) continue;
-      FoundTract found = find_tract(brain, tract, drawn_epsilon, tract_options(options));
-      const std::string row = fmt::format("{}, {}", brain.name, tract.name);
-      if (found.bad) {
-        report.add({row, "pathway", {}, {}, "voxels", failed_run(*found.bad)});
-        continue;
-      }
-      report.add({row,
-                  "pathway",
-                  {},
-                  static_cast<double>(found.found.pathway_voxels),
-                  "voxels",
-                  fmt::format("epsilon {:.2g}", found.found.pathway_epsilon)});
-      result.push_back({drawn, tract, std::move(found.found)});
-    }
+  const auto drawn = brain.is_real() ? std::span<const DrawnTract>(brain_tracts) : phantom_tracts;
+  for (const DrawnTract& tract : drawn) {
+    NamedPathway pathway = named_pathway(brain, tract.name, tract_options(options));
+    report.add(std::move(pathway.entry));
+    if (pathway.tract) result.push_back({tract, std::move(pathway.tract->found)});
+  }
   return result;
 }
 
@@ -124,29 +137,21 @@ std::vector<double> cost_ratios(const Connection& found) {
 
 /// Figure 6 (a): the cloud of the total cost, with the ends it is between.
 void add_cost_cloud(const Brain& brain, const BenchOptions& options, Report& report) {
-  std::vector<Tract> tracts = tracts_of(brain);
-  const auto is_shown = [](const Tract& t) { return t.name == "corticospinal tract left" || t.name == "arch"; };
-  const auto tract = std::find_if(tracts.begin(), tracts.end(), is_shown);
-  if (tract == tracts.end()) return;
-  const FoundTract found = find_tract(brain, *tract, drawn_epsilon, tract_options(options));
-  const std::string row = fmt::format("{}, {}", brain.name, tract->name);
-  if (found.bad) {
-    report.add({row, "pathway", {}, {}, "voxels", failed_run(*found.bad)});
+  const std::string_view name = brain.is_real() ? "corticospinal tract left" : "arch";
+  const NamedPathway pathway = named_pathway(brain, name, tract_options(options));
+  report.add(pathway.entry);
+  if (!pathway.tract) {
+    report.note("(a) is not drawn: it has no pathway.");
     return;
   }
-  report.add({row,
-              "pathway",
-              {},
-              static_cast<double>(found.found.pathway_voxels),
-              "voxels",
-              fmt::format("epsilon {:.2g}", found.found.pathway_epsilon)});
+  const Connection& found = pathway.tract->found;
   const double voxel = brain.grid.spacing(0);
-  const auto& path = found.found.path.points;
+  const auto& path = found.path.points;
   Scene scene;
   Vec3d behind = path.front();
   behind.y = extent(path, 1).first - 5 * voxel;
   scene.add(anisotropy_slice(brain, 1, behind));
-  const std::vector<double> ratios = cost_ratios(found.found);
+  const std::vector<double> ratios = cost_ratios(found);
   constexpr double clear_from = 1.6;
   scene.set_cloud({brain.grid, ratios, 1, clear_from, 0.5 / voxel});
   scene.add(tube_shape(path, 0.25 * voxel, path_color));
@@ -154,13 +159,16 @@ void add_cost_cloud(const Brain& brain, const BenchOptions& options, Report& rep
   report.picture(picture_of("004-figure-6-a",
                             fmt::format("(a) {} of the {}: total cost u as a cloud, from the front, before a slice of "
                                         "fractional anisotropy",
-                                        tract->name, brain.name),
+                                        name, brain.name),
                             scene.drawn({.to_eye = {0, 1, 0.12}, .size = 480}), legend));
 }
 
 /// Figure 6 (b) and (c).
 void add_surfaces(const Brain& brain, std::span<const FigureTract> tracts, Report& report) {
-  if (tracts.empty()) return;
+  if (tracts.empty()) {
+    report.note("(b) and (c) are not drawn: they have no pathways.");
+    return;
+  }
   Scene bare, sliced;
   Vec3d below = brain.grid.position(Vec3d{});
   below.z = std::numeric_limits<double>::infinity();
@@ -190,11 +198,6 @@ std::vector<TensorAt> tensors_in(const Brain& brain, std::span<const FigureTract
   return result;
 }
 
-void note_brain(const Brain& brain, Report& report) {
-  report.note("Ends are spheres, in bench/paper/tracts.csv.");
-  if (!brain.is_real()) report.note("A generated phantom is in place of the brain: " + missing_brain() + ".");
-}
-
 }  // namespace
 
 TriangleMesh pathway_surface(const Brain& brain, const Connection& found) {
@@ -210,7 +213,7 @@ TriangleMesh pathway_surface(const Brain& brain, const Connection& found) {
 bool figure_004_6(const BenchOptions& options) {
   const Brain brain = real_or_phantom_brain(options.size, tract_options(options).threads);
   Report report("004-figure-6", "Paper 004 Figure 6: volumetric pathways of tracts", options, brain.quick_run());
-  note_brain(brain, report);
+  note_tracts(report, brain);
   report.note(fmt::format(
       "A pathway has all voxels whose total cost u is at most (1 + epsilon) times the least; epsilon is {:g}, or the "
       "smallest that joins the ends. Its surface is where u has that value.",
@@ -224,13 +227,16 @@ bool figure_004_7(const BenchOptions& options) {
   const Brain brain = real_or_phantom_brain(options.size, tract_options(options).threads);
   Report report("004-figure-7", "Paper 004 Figure 7: superquadric glyphs of the tensors in the pathways", options,
                 brain.quick_run());
-  note_brain(brain, report);
+  note_tracts(report, brain);
   const std::vector<FigureTract> tracts = find_tracts(brain, options, report);
   const std::vector<TensorAt> tensors = tensors_in(brain, tracts);
   const auto body = std::find_if(tracts.begin(), tracts.end(), [](const FigureTract& t) {
     return t.drawn.label == "BCC" || t.drawn.label == "arch";
   });
-  if (body == tracts.end()) return report.finish(options);
+  if (body == tracts.end()) {
+    report.note("Nothing is drawn: the pathway that the view is on is missing.");
+    return report.finish(options);
+  }
   report.add({brain.name, "glyphs", {}, static_cast<double>(tensors.size()), "", ""});
   const double voxel = brain.grid.spacing(0);
   const ShadedMesh glyphs =
@@ -247,15 +253,16 @@ bool figure_004_7(const BenchOptions& options) {
   return report.finish(options);
 }
 
-std::vector<Picture> tract_and_streamline_pictures(const Brain& brain, int seeds_per_axis,
-                                                   const SolveOptions& options) {
-  const std::vector<Tract> tracts = tracts_of(brain);
-  const auto tract = std::find_if(tracts.begin(), tracts.end(), [](const Tract& t) {
-    return t.name == "arcuate fasciculus left" || t.name == "bundle left";
-  });
-  if (tract == tracts.end()) return {};
-  const FoundTract found = find_tract(brain, *tract, drawn_epsilon, options);
-  if (found.bad) return {};
+void add_tract_and_streamlines(Report& report, const Brain& brain, int seeds_per_axis, const SolveOptions& options) {
+  const std::string_view name = brain.is_real() ? "arcuate fasciculus left" : "bundle left";
+  const NamedPathway drawn = named_pathway(brain, name, options);
+  if (!drawn.tract) {
+    report.add(drawn.entry);
+    report.note("Nothing is drawn: there is no pathway.");
+    return;
+  }
+  const Tract tract = *tract_named(brain, name);
+  const FoundTract& found = *drawn.tract;
   const double voxel = brain.grid.spacing(0);
   const auto& path = found.found.path.points;
   Vec3d behind = path.front();
@@ -265,7 +272,7 @@ std::vector<Picture> tract_and_streamline_pictures(const Brain& brain, int seeds
   const auto with_ends = [&] {
     Scene scene;
     scene.add(slice);
-    for (const auto& [end, color] : {std::pair{&tract->from, from_color}, {&tract->to, to_color}})
+    for (const auto& [end, color] : {std::pair{&tract.from, from_color}, {&tract.to, to_color}})
       scene.add(tube_shape(std::array{end->center}, end->radius, color, 24));
     return scene;
   };
@@ -276,11 +283,10 @@ std::vector<Picture> tract_and_streamline_pictures(const Brain& brain, int seeds
   PictureLegend pathway_legend = legend;
   pathway_legend.entries.push_back({"pathway", pathway_color});
   pathway_legend.entries.push_back({"best path", path_color});
-  const std::string caption =
-      fmt::format("{} of the {}, from the left, over a slice of anisotropy", tract->name, brain.name);
-  std::vector<Picture> pictures{
-      picture_of("004-figure-9-a", fmt::format("Pathway (epsilon {:.2g}): {}", found.found.pathway_epsilon, caption),
-                 blended(inside.drawn(view), pathway.drawn(view), 0.6), pathway_legend)};
+  const std::string caption = fmt::format("{} of the {}, from the left, over a slice of anisotropy", name, brain.name);
+  report.picture(picture_of("004-figure-9-a",
+                            fmt::format("Pathway (epsilon {:.2g}): {}", found.found.pathway_epsilon, caption),
+                            blended(inside.drawn(view), pathway.drawn(view), 0.6), pathway_legend));
 
   Scene tracked = with_ends();
   const TensorField field{brain.grid, brain.tensors, brain.metric.usable};
@@ -299,10 +305,9 @@ std::vector<Picture> tract_and_streamline_pictures(const Brain& brain, int seeds
     for (std::size_t i = 0; i < lines.lines.size(); i += every)
       tracked.add(tube_shape(lines.lines[i].points, 0.1 * voxel, back ? to_color : from_color, 5));
   }
-  pictures.push_back(picture_of("004-figure-9-b",
-                                fmt::format("Streamlines ({} of {} join the ends): {}", reaching, seeds, caption),
-                                tracked.drawn(view), legend));
-  return pictures;
+  report.picture(picture_of("004-figure-9-b",
+                            fmt::format("Streamlines ({} of {} join the ends): {}", reaching, seeds, caption),
+                            tracked.drawn(view), legend));
 }
 
 }  // namespace isochron::bench

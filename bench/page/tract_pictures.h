@@ -1,8 +1,6 @@
 // Pictures of pathways in a brain, as paper 004 has them.
 #pragma once
 
-#include <vector>
-
 #include "bench/paper/brain.h"
 #include "bench/paper/report.h"
 #include "bench/paper/tracts.h"
@@ -14,7 +12,7 @@ namespace isochron::bench {
 TriangleMesh pathway_surface(const Brain& brain, const Connection& found);
 
 /// Paper 004 Figure 9: the arcuate fasciculus (on the phantom its bundle) as a pathway, and streamlines from its ends.
-/// Nothing where the pathway is no answer.
-std::vector<Picture> tract_and_streamline_pictures(const Brain& brain, int seeds_per_axis, const SolveOptions& options);
+/// Where the pathway is no answer there are no pictures, and the report fails.
+void add_tract_and_streamlines(Report& report, const Brain& brain, int seeds_per_axis, const SolveOptions& options);
 
 }  // namespace isochron::bench

@@ -10,6 +10,7 @@
 
 #include "bench/paper/registry.h"
 #include "bench/paper/report.h"
+#include "isochron/error.h"
 #include "isochron/mesh.h"
 #include "isochron/solver.h"
 
@@ -27,7 +28,10 @@ TetMesh volume_mesh(int number, BenchSize size);
 inline constexpr const char* volume_mesh_names[] = {"", "Mesh 1 cube", "Mesh 2 irregular cube", "Mesh 3 ventricle"};
 
 /// Paper 000's Speed 2: correlated random speeds, 0.1 to 1.
-Metric random_speed_metric(const TriangleMesh& mesh, int smoothing = 10);
+Metric random_speed_metric(const TriangleMesh& mesh);
+/// The speeds of paper 000's Figure 3.2, one per triangle: white noise at the vertices, 0.1 to 1, smoothed and left so.
+/// The more steps, the nearer they are to a constant.
+std::vector<double> smoothed_white_noise(const TriangleMesh& mesh, int steps);
 /// Paper 003's speeds: 1 constant, 2 M = diag(1,4,9), 3 correlated random tensors with eigenvalues 1 to 9.
 Metric volume_metric(const TetMesh& mesh, int speed);
 
@@ -73,7 +77,7 @@ MethodCase cut_by_metis(MethodCase method);
 /// Says below a table what cuts its patches or subdomains.
 void note_partitioner(Report& report);
 
-/// What one solve gave; `valid` only when its residual passed (or it is fast marching run unordered on purpose).
+/// What one solve gave; `valid` only when it passed its check.
 struct Measured {
   bool valid = false;
   Remark remark;
@@ -81,8 +85,17 @@ struct Measured {
   std::string timing = {};  ///< how the times came about, on the GPU
 };
 
-/// Solves `repeats` times and keeps the quickest. On the GPU: the median of ten, see `median_solve`; where there is no
-/// GPU the remark says so. CPU methods are left out when only the GPU was asked for.
+/// Converged, with a residual that passed.
+bool is_right(const Arrival& arrival);
+/// What one solve gave, if it is right.
+Measured checked(Arrival arrival);
+/// Where its order does not hold, fast marching is late: by this share of all times at most, on the mean.
+inline constexpr double max_mean_lateness = 0.01;
+/// What it gave there, if it reached what the right times reach, none of them earlier, and is not later than that.
+Measured checked_out_of_order(Arrival arrival, const std::vector<double>& right);
+
+/// Solves `repeats` times, each checked, and keeps the quickest. On the GPU: the median of ten, see `median_solve`;
+/// where there is no GPU the remark says so. CPU methods are left out when only the GPU was asked for.
 template <int Corners>
 Measured measure(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
                  const MethodCase& method, const BenchOptions& options, int repeats = 1);
@@ -92,9 +105,13 @@ template <int Corners>
 double median_set_up(const SimplexMesh<Corners>& mesh, const Metric& metric, const MethodCase& method,
                      const BenchOptions& options);
 
-/// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver. Gives the last answer, with
-/// its residual checked and the median times of solve and transfer.
+/// Solves ten times (fewer when that takes long or the run is quick) on a prepared solver and checks every answer.
+/// Gives the last one, with the worst residual of all and the median times of solve and transfer.
 Measured median_solve(Solver& solver, const Sources& sources, const BenchOptions& options);
+/// Solves all sets in one go, ten times (three when the run is quick), and checks every answer. Times are medians of
+/// the sums over the sets, the rest is of the first set. `whole_seconds` also has the results on the host.
+Measured median_of_sets(Solver& solver, const std::vector<Sources>& sets, const BenchOptions& options,
+                        double& whole_seconds);
 
 double median(std::vector<double> values);
 
@@ -105,7 +122,9 @@ void stop_if_cancelled(const BenchOptions& options);
 bool has_gpu();
 /// The measurement that cannot be made here.
 Measured without_gpu();
-/// What `run` measures; when the GPU fails or cannot meet an option, a remark that says so.
+/// What a table has of a run that ended with an error: a failure, unless METIS is missing or too small for the mesh.
+Measured ended_with(const Error& error);
+/// What `run` measures; where it ends with an error, what `ended_with` makes of that.
 Measured on_gpu(const std::function<Measured()>& run);
 /// Says below a table which GPU it used and what its times are, or why none.
 void note_gpu(Report& report, const char* times = "medians, without set-up and transfer");
@@ -118,6 +137,15 @@ Entry entry_of(const std::string& row, const std::string& column, std::optional<
   if (measured.valid) entry.ours = value(measured.arrival);
   if ((unit == "s" || unit == "ms") && !measured.timing.empty())
     entry.remark += (entry.remark.text.empty() ? "" : "; ") + measured.timing;
+  return entry;
+}
+
+/// A value of one result over that of another. Without a number where one of them is not valid, with its remark.
+template <class Value>
+Entry ratio_of(const std::string& row, const std::string& column, std::optional<double> paper, const Measured& over,
+               const Measured& under, const std::string& unit, Value&& value) {
+  Entry entry{row, column, paper, std::nullopt, unit, over.valid ? under.remark : over.remark};
+  if (over.valid && under.valid) entry.ours = value(over.arrival) / value(under.arrival);
   return entry;
 }
 

@@ -28,9 +28,8 @@ bool agree(const std::vector<double>& a, const std::vector<double>& b) {
          });
 }
 
-bool sound(const Arrival& work) { return work.converged && work.residual && work.residual->passed(); }
-bool sound(const Connection& c) { return sound(c.work) && c.path.end == PathEnd::source && c.pathway_voxels > 0; }
-bool sound(const Connectome& c) { return sound(c.work) && c.unconnected == 0 && c.unfinished == 0; }
+bool sound(const Connection& c) { return is_right(c.work) && c.path.end == PathEnd::source && c.pathway_voxels > 0; }
+bool sound(const Connectome& c) { return is_right(c.work) && c.unconnected == 0 && c.unfinished == 0; }
 
 /// What the times were taken of, to be compared between back ends.
 struct Answer {
@@ -97,7 +96,7 @@ class ConnectGoals {
     report_.add(entry_of(row, fmt::format("CPU, {} threads", threads_), cpu_aim, shown, unit, value));
     gpu.measured = on_gpu([&] {
       gpu = measure(Backend::cuda);
-      if (!agree(cpu.costs, gpu.costs)) gpu.measured = {false, differs, {}};
+      if (!agree(cpu.costs, gpu.costs)) gpu.measured = {false, failed_run(differs), {}};
       return gpu.measured;
     });
     report_.add(entry_of(row, "GPU", gpu_aim, gpu.measured, unit, value));
@@ -147,7 +146,7 @@ class ConnectGoals {
     return answer;
   }
 
-  static constexpr const char* differs = "run FAILED: the GPU's costs differ from the CPU's";
+  static constexpr const char* differs = "the GPU's costs differ from the CPU's";
 
   const BenchOptions& options_;
   bool quick_;

@@ -82,11 +82,7 @@ auto quickest(Solve&& solve) {
 Measured measure_alone(const Heart& heart, const SolveOptions& options) {
   Solver solver({heart.mesh, heart.metric}, options);
   const Sources sources = middle_source(heart.mesh);
-  Measured best;
-  best.arrival = quickest([&] { return solver.solve(sources); });
-  best.valid = best.arrival.residual->passed();
-  if (!best.valid) best.remark = failed_check;
-  return best;
+  return checked(quickest([&] { return solver.solve(sources); }));
 }
 
 /// One process, on one thread and on all.
@@ -163,9 +159,10 @@ MeasuredRun run_of(const Arrival& arrival, const MeshPart<4>& part, int ranks) {
 }
 
 void add_solve(Report& report, const std::string& row, const SharedHeart& shared, const Arrival& best, double kept) {
+  const bool right = is_right(best);
   const auto add = [&](const char* column, double value, const char* unit) {
-    const std::optional<double> ours = best.converged ? std::optional(value) : std::nullopt;
-    report.add({row, column, {}, ours, unit, best.converged ? "" : failed_check});
+    const std::optional<double> ours = right ? std::optional(value) : std::nullopt;
+    report.add({row, column, {}, ours, unit, right ? "" : failed_check});
   };
   const auto whole = static_cast<double>(shared.own.part.whole_vertices);
   add("elements", static_cast<double>(shared.own.part.whole_elements), "");
@@ -224,7 +221,7 @@ class SmallHeart {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // until those who wait for the next one sleep
     const OnCores stay(some_of(cores_, static_cast<int>(seconds_.size()) * cores_.count() / turns(), 1));
     const Arrival arrival = second([&] { return solver_->solve(shared_.sources); });
-    right_ = right_ && arrival.converged;
+    right_ = right_ && is_right(arrival);
     seconds_.push_back(arrival.solve_seconds);
   }
   /// To have every core as often as another: sixteen, or a few less.
@@ -250,8 +247,6 @@ double harmonic_mean(const std::vector<double>& values) {
   for (const double value : values) sum += 1 / value;
   return static_cast<double>(values.size()) / sum;
 }
-
-bool is_right(const Arrival& arrival) { return arrival.converged && arrival.residual && arrival.residual->passed(); }
 
 /// The quickest of several, in turn with the small one where there is one: a machine that is shared is quicker at one
 /// minute than at another, and one core quicker than the next. The small one counts with its harmonic mean over cores,
@@ -299,7 +294,7 @@ std::optional<MeasuredRun> add_ventricle(Report& report, Communicator& communica
   const double kept = elements_kept(communicator, part);
   if (communicator.rank() != 0) return std::nullopt;
   for (const std::string& row : rows) add_solve(report, row, shared, best, kept);
-  return best.converged ? std::optional(run_of(best, part, communicator.size())) : std::nullopt;
+  return is_right(best) ? std::optional(run_of(best, part, communicator.size())) : std::nullopt;
 }
 
 /// All ranks together: as they solve without further options, all of a machine as one.
@@ -356,7 +351,7 @@ void add_copies(Report& report, Communicator& communicator, std::size_t elements
     (void)all_values(communicator, i);  // all begin together
     const Arrival arrival = solver.solve(sources);
     means.push_back(harmonic_mean(all_values(communicator, arrival.solve_seconds)));
-    right = right && arrival.converged && arrival.residual->passed();
+    right = right && is_right(arrival);
   }
   if (communicator.rank() != 0) return;
   report.add({"weak",

@@ -153,34 +153,13 @@ std::vector<Sources> spread_sources(const TetMesh& mesh, std::size_t count) {
   return result;
 }
 
-/// Like `median_solve`, for many sources in one go: times per source. The work shown is that of one.
+/// `median_of_sets`, with times per source.
 Measured median_batch(Solver& solver, const std::vector<Sources>& sources, const BenchOptions& options) {
-  const auto count = static_cast<double>(sources.size());
-  const int runs = options.size == BenchSize::quick ? 3 : 10;
-  std::vector<double> solves, transfers;
-  std::vector<Arrival> all;
-  for (int i = 0; i < runs; ++i) {
-    if (options.progress.cancelled()) throw Cancelled();
-    all = solver.solve_many(sources);
-    double solve = 0, transfer = 0;
-    for (const Arrival& one : all) {
-      solve += one.solve_seconds / count;
-      transfer += one.transfer_seconds / count;
-    }
-    solves.push_back(solve);
-    transfers.push_back(transfer);
-  }
-  Measured result;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (!solver.residual(all[i], sources[i]).passed()) {
-      result.remark = failed_check;
-      return result;
-    }
-  result.valid = true;
-  result.timing = fmt::format("median of {} batches", runs);
-  result.arrival = std::move(all.front());
-  result.arrival.solve_seconds = median(solves);
-  result.arrival.transfer_seconds = median(transfers);
+  double whole_seconds = 0;
+  Measured result = median_of_sets(solver, sources, options, whole_seconds);
+  result.arrival.solve_seconds /= static_cast<double>(sources.size());
+  result.arrival.transfer_seconds /= static_cast<double>(sources.size());
+  if (result.valid) result.timing += " batches";
   return result;
 }
 

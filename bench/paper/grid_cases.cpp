@@ -100,36 +100,8 @@ SolveOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options) {
 
 Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const SolveOptions& options,
                       const BenchOptions& bench, double& whole_seconds) {
-  const int runs = bench.size == BenchSize::quick ? 3 : 10;
   Solver solver(model.domain(), options);
-  std::vector<double> solves, transfers, wholes;
-  std::vector<Arrival> all;
-  for (int i = 0; i < runs; ++i) {
-    stop_if_cancelled(bench);
-    const Timer timer;
-    all = solver.solve_many(sets);
-    wholes.push_back(timer.seconds());
-    double solve = 0, transfer = 0;
-    for (const Arrival& one : all) {
-      solve += one.solve_seconds;
-      transfer += one.transfer_seconds;
-    }
-    solves.push_back(solve);
-    transfers.push_back(transfer);
-  }
-  Measured result;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (all[i].reached == 0 || !solver.residual(all[i], sets[i]).passed()) {
-      result.remark = failed_check;
-      return result;
-    }
-  result.valid = true;
-  result.timing = fmt::format("median of {}", runs);
-  result.arrival = std::move(all.front());
-  result.arrival.solve_seconds = median(solves);
-  result.arrival.transfer_seconds = median(transfers);
-  whole_seconds = median(wholes);
-  return result;
+  return median_of_sets(solver, sets, bench, whole_seconds);
 }
 
 Measured quickest_solve(const GridModel& model, const SolveOptions& options, const BenchOptions& bench) {
@@ -142,10 +114,13 @@ Measured quickest_solve(const GridModel& model, const SolveOptions& options, con
   for (int i = 0; i < most && (i == 0 || timer.seconds() < patience); ++i) {
     stop_if_cancelled(bench);
     Arrival arrival = solver.solve(sources);
+    result.valid = arrival.reached > 0 && arrival.converged && solver.residual(arrival, sources).passed();
+    if (!result.valid) {
+      result.remark = failed_check;
+      return result;
+    }
     if (i == 0 || arrival.solve_seconds < result.arrival.solve_seconds) result.arrival = std::move(arrival);
   }
-  result.valid = result.arrival.reached > 0 && solver.residual(result.arrival, sources).passed();
-  if (!result.valid) result.remark = failed_check;
   return result;
 }
 

@@ -53,9 +53,7 @@ SymTensor3d fiber_tensor(double ratio, Vec3d along);
 /// Single precision on the GPU: our scheme, or with `godunov` the paper's blocks.
 SolveOptions gpu_grid_options(GridScheme scheme, const BenchOptions& options);
 
-/// Solves all sets several times (ten; three when the run is quick). Times are medians of the sums over the sets, the
-/// rest is of the first set. Every result of the last time is checked. `whole_seconds` also has the results on the
-/// host.
+/// `median_of_sets` on an image.
 Measured median_solve(const GridModel& model, const std::vector<Sources>& sets, const SolveOptions& options,
                       const BenchOptions& bench, double& whole_seconds);
 

@@ -63,8 +63,7 @@ class FigureNine {
   /// On the real brain in quick runs too, where it is there.
   void add_pictures() {
     const Brain brain = real_or_phantom_brain(options_.size, threads_);
-    for (Picture& picture : tract_and_streamline_pictures(brain, seeds_per_axis(), solve_options()))
-      report_.picture(std::move(picture));
+    add_tract_and_streamlines(report_, brain, seeds_per_axis(), solve_options());
   }
 
   void add(const std::string& row, const TractComparison& tract) {

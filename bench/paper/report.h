@@ -149,6 +149,8 @@ class Report {
   void plot(Plot plot) { result_.plot = std::move(plot); }
   /// The entries that follow lie at this x, in the series of this name (empty: of their column).
   void at(double x, std::string series = {}) { place_ = {std::move(series), x}; }
+  /// Those that follow are not in the chart.
+  void off_chart() { place_.reset(); }
   void picture(Picture picture) { result_.pictures.push_back(std::move(picture)); }
   void attach(std::string name, std::string text) { result_.files.push_back({std::move(name), std::move(text)}); }
   [[nodiscard]] const TableResult& result() const { return result_; }

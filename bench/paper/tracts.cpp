@@ -129,6 +129,12 @@ std::vector<Tract> tracts_of(const Brain& brain) {
   return tracts;
 }
 
+std::optional<Tract> tract_named(const Brain& brain, std::string_view name) {
+  for (Tract& tract : tracts_of(brain))
+    if (tract.name == name) return std::move(tract);
+  return std::nullopt;
+}
+
 double mean_closest_distance(const std::vector<Vec3d>& points, const std::vector<Vec3d>& others) {
   double sum = 0;
   for (const Vec3d& p : points) {
@@ -157,14 +163,25 @@ std::vector<Vec3d> between_ends(const std::vector<Vec3d>& line, const std::vecto
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
 
-FoundTract find_tract(const Brain& brain, const Tract& tract, double epsilon, const SolveOptions& options) {
+void note_tracts(Report& report, const Brain& brain) {
+  report.note("Ends are spheres, in bench/paper/tracts.csv.");
+  if (!brain.is_real()) report.note("A generated phantom is in place of the brain: " + missing_brain() + ".");
+}
+
+ConnectQuery query_of(const Brain& brain, const Tract& tract, double epsilon) {
   const auto region = [&](const SphereRegion& sphere, const char* end) {
     return inside_mask(make_region({tract.name + ", " + end, sphere}, brain.grid, {}), brain.grid, brain.metric.usable);
   };
+  ConnectQuery query;
+  query.from = region(tract.from, "first end");
+  query.to = region(tract.to, "second end");
+  query.epsilon = epsilon;
+  return query;
+}
+
+FoundTract find_tract(const Brain& brain, const Tract& tract, double epsilon, const SolveOptions& options) {
   FoundTract result;
-  result.query.from = region(tract.from, "first end");
-  result.query.to = region(tract.to, "second end");
-  result.query.epsilon = epsilon;
+  result.query = query_of(brain, tract, epsilon);
   result.found = Connector(brain.domain(), options).connect(result.query);
   result.bad = fault_of(result.found, brain, result.query);
   return result;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench/paper/brain.h"
+#include "bench/paper/report.h"
 #include "isochron/connect.h"
 
 namespace isochron::bench {
@@ -24,6 +25,14 @@ std::vector<Tract> read_tracts(std::string_view text);
 
 /// Those of tracts.csv in a brain.
 std::vector<Tract> tracts_of(const Brain& brain);
+/// The one of this name; none where the file does not have it.
+std::optional<Tract> tract_named(const Brain& brain, std::string_view name);
+
+/// Says below a figure where its tracts' ends are from, and that the brain is a phantom where it is one.
+void note_tracts(Report& report, const Brain& brain);
+
+/// The question for the pathway of a tract.
+ConnectQuery query_of(const Brain& brain, const Tract& tract, double epsilon);
 
 /// A tract as a pathway.
 struct FoundTract {

@@ -64,6 +64,7 @@ TEST_F(PapersJson, RunsComeBackAsTheyWere) {
   full.pictures = {
       {"name", "caption", png_of(std::vector<Color>(6), 3), {"time", 0, 2.5, 0.5}},
       {"mesh", "another", png_of(std::vector<Color>(6), 3), {"", 0, 1, 0, {3, 0, 7}, {{"tract", {0, 128, 255}}}}}};
+  full.files = {{"000-figure-3.3-points.csv", "x,y,z\n1,2,3\n"}};
   std::vector<MachineRun> runs{run("desk", {full}), run("cluster", {table("001-table-5", 3)})};
   runs[1].unfinished = true;
   EXPECT_EQ(read_machine_runs(write(json_of(runs))), runs);
@@ -110,6 +111,17 @@ TEST_F(PapersJson, APictureHasToBeOne) {
   TableResult one = table("001-figure-2", 1);
   one.pictures = {{"name", "caption", "no picture", {}}};
   EXPECT_THAT(error_of(json_of(std::vector{run("desk", {one})})), HasSubstr("png is not a PNG picture"));
+}
+
+TEST_F(PapersJson, FilesAreCalledAfterTheirTable) {
+  const auto error_with = [&](const std::string& name) {
+    TableResult one = table("002-table-1", 1);
+    one.files = {{name, "x,y,z\n"}};
+    return error_of(json_of(std::vector{run("desk", {one})}));
+  };
+  EXPECT_EQ(error_with("002-table-1-1-heart-ours.csv"), "no error");
+  for (const char* name : {"papers.html", "../002-table-1-a.csv", "002-table-1-/../../a.csv", "/etc/passwd", ""})
+    EXPECT_THAT(error_with(name), HasSubstr("files[0].name is not the name of a file of its table")) << name;
 }
 
 TEST(PapersRuns, EqualLabelsAreNumbered) {
@@ -177,6 +189,19 @@ TEST(PapersPage, MachinesHaveColumnsOfTheirOwn) {
   EXPECT_LT(desk, lab);
   EXPECT_LT(lab, page.find("patchFIM, GPU"));
   EXPECT_LT(page.find("patchFIM, GPU"), page.find("banded (ours)"));
+}
+
+TEST(PapersPage, QuickRunsAreToldFromFullOnes) {
+  TableResult quick = table("000-table-3.1", 3.25);
+  quick.quick = true;
+  quick.title = "Title (quick: smaller meshes)";
+  quick.notes = {"A note of its own."};
+  const std::string page = papers_page(std::vector{run("desk", {quick}), run("lab", {table("000-table-3.1", 7.125)})});
+  EXPECT_THAT(page, HasSubstr("ours<br>desk, quick<"));
+  EXPECT_THAT(page, HasSubstr("ours<br>lab<"));
+  EXPECT_THAT(page, HasSubstr("desk, quick: fast"));
+  EXPECT_THAT(page, HasSubstr("desk, quick: A note of its own."));
+  EXPECT_THAT(page, HasSubstr("<small>Title of 000-table-3.1</small>"));
 }
 
 TEST(PapersPage, LegendsAreBarsOfColoursOrEntries) {
@@ -250,7 +275,7 @@ TEST(PapersPage, DifferencesOfDataStandUnderTheirTables) {
   ASSERT_EQ(paper.number, "000");
   const auto said = differences_of(paper, "000-table-3.1");
   EXPECT_EQ(said.size(), 2U);
-  EXPECT_TRUE(differences_of(paper, "000-figure-3.2").empty());
+  EXPECT_TRUE(differences_of(paper, "000-figure-3.3").empty());
   for (const Paper& p : papers())
     for (const DataDifference& d : p.differences)
       for (const std::string_view bench : d.benches) EXPECT_TRUE(bench.starts_with(p.number)) << bench;
@@ -284,6 +309,8 @@ TEST(PapersChart, EntriesOfTheUnitAreDrawnAtTheirPlaces) {
   report.add({"16", "circles: order", 1, 1, "", ""});
   report.at(1, "named");
   report.add({"32", "circles", {}, 4, "error", ""});
+  report.off_chart();
+  report.add({"32", "not drawn", {}, 9, "error", ""});
   const auto chart = chart_of(report.result());
   ASSERT_TRUE(chart);
   ASSERT_EQ(chart->series.size(), 4U);

@@ -45,7 +45,10 @@ TEST(TractPictures, AWiderThresholdHasALargerSurface) {
 
 TEST(TractPictures, PathwayAndStreamlinesStandApart) {
   const Brain brain = phantom_brain(BenchSize::quick, 1);
-  const auto pictures = tract_and_streamline_pictures(brain, 1, checked());
+  Report report("t", "t", {});
+  add_tract_and_streamlines(report, brain, 1, checked());
+  EXPECT_TRUE(report.result().sound());
+  const std::vector<Picture>& pictures = report.result().pictures;
   ASSERT_EQ(pictures.size(), 2U);
   for (const Picture& picture : pictures) {
     EXPECT_TRUE(picture.caption.find("phantom brain") != std::string::npos) << picture.caption;
@@ -54,6 +57,21 @@ TEST(TractPictures, PathwayAndStreamlinesStandApart) {
   EXPECT_EQ(pictures[0].legend.entries.size(), 4U);  // ends, pathway, path
   EXPECT_EQ(pictures[1].legend.entries.size(), 2U);
   EXPECT_NE(pictures[0].png, pictures[1].png);
+}
+
+TEST(TractPictures, WhatCannotBeDrawnIsAFailure) {
+  const Brain brain = phantom_brain(BenchSize::quick, 1);
+  Report unchecked("t", "t", {});
+  add_tract_and_streamlines(unchecked, brain, 1, {});
+  EXPECT_FALSE(unchecked.result().sound());
+  EXPECT_TRUE(unchecked.result().pictures.empty());
+
+  Brain other = brain;
+  other.name = "another brain";  // no tract of the file is in it
+  Report missing("t", "t", {});
+  add_tract_and_streamlines(missing, other, 1, checked());
+  EXPECT_FALSE(missing.result().sound());
+  EXPECT_TRUE(missing.result().pictures.empty());
 }
 
 }  // namespace TEST_FILE

@@ -53,6 +53,24 @@ class BenchPapers(CliCase):
         self.assertEqual([machine["label"] for machine in both["machines"]], ["lab", "desk", "lab (2)"])
         self.assertEqual(self.runs("both/papers.json")[1], self.runs()[0])
 
+    def test_files_of_a_run_are_kept_where_it_is_merged_or_continued(self):
+        command = "bench papers --quick --threads 1 --only 001-figure-8 --label lab -o"
+        self.succeed(f"{command} lab")
+        file = json.loads(self.read_text("lab/papers.json"))
+        points, = made = [{"name": "001-figure-8-points.csv", "text": "x,y,z\n1,2,3\n"}]
+        file["runs"][0]["tables"][0]["files"] = made
+        self.write("merged.json", json.dumps(file))
+        self.succeed("bench papers --no-run -o merged --with merged.json")
+        file["runs"][0]["unfinished"] = True
+        self.write("continued.json", json.dumps(file))
+        self.succeed(f"{command} continued --with continued.json")
+        for folder in ("merged", "continued"):
+            self.assertEqual(self.read_text(f"{folder}/{points['name']}"), points["text"])
+            self.assertEqual(self.runs(f"{folder}/papers.json")[0]["tables"][0]["files"], made)
+        points["name"] = "../papers.html"
+        self.write("bad.json", json.dumps(file))
+        self.expect(3, "bench papers --no-run -o bad --with bad.json", words=["bad.json", "files[0].name"])
+
     def test_a_failed_table_is_shown_and_is_code_4(self):
         self.succeed("bench papers --quick --threads 1 --only 001-figure-8 --label lab -o lab")
         file = json.loads(self.read_text("lab/papers.json"))

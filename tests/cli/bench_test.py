@@ -57,13 +57,13 @@ class Bench(CliCase):
         self.assertEqual([picture["name"][-1] for picture in table["pictures"]], ["a", "b", "c", "d"])
         self.assert_pictures(table)
 
-    def assert_pictures(self, table):
-        """The pictures of a table are files, and none is of one colour."""
+    def assert_pictures(self, table, least=4000):
+        """The pictures of a table are files, and none is of one colour: it has this many bytes."""
         self.assertTrue(table["pictures"])
         for picture in table["pictures"]:
             content = (self.folder / "out" / (picture["name"] + ".png")).read_bytes()
             self.assertTrue(content.startswith(b"\x89PNG"))
-            self.assertGreater(len(content), 4000, picture["name"])
+            self.assertGreater(len(content), least, picture["name"])
             self.assertTrue(picture["caption"])
             colors = [entry["color"] for entry in picture["legend"].get("entries", [])]
             self.assertEqual(len(set(colors)), len(colors))
@@ -87,6 +87,16 @@ class Bench(CliCase):
                 if name != "004-figure-9":
                     self.assertGreater([number for (_, column), number in value.items() if column in
                                         ("surfaces of pathways", "glyphs")][-1], 40)
+
+    def test_paths_of_the_helix_reach_the_seed_and_costs_are_of_a_tract(self):
+        table = self.succeed_json("bench 004-figure-8 --quick --threads 2 -o out")
+        self.assert_pictures(table, least=2000)  # a shell in place of the brain is small
+        self.assertEqual([picture["caption"][:3] for picture in table["pictures"]], ["(a)", "(b)", "(b)", "(c)"])
+        paths, = (entry for entry in table["entries"] if entry["column"] == "paths to the seed (ours)")
+        self.assertEqual((paths["ours"], paths["unit"]), (150, "of 150"))
+        table = self.succeed_json("bench 004-figure-2 --quick --threads 2 -o out")
+        self.assert_pictures(table)
+        self.assertRegex(table["pictures"][2]["caption"], r"\(c\) total cost u1 \+ u2 of the (corpus callosum genu|arch)")
 
     def test_particles_are_as_many_as_asked_for_on_any_number_of_threads(self):
         for table in ("002-table-2", "002-table-3", "002-table-4"):

@@ -1,5 +1,6 @@
 """isochron solve over MPI ranks, and what is said when one of them fails."""
 
+import json
 import os
 import signal
 import time
@@ -24,6 +25,23 @@ class MpiTest(MpiCase):
                     summary = self.summary(ranks, f"solve {mesh} -o many.msh", source, "--pieces 2")
                     self.assertEqual((summary["backend"], summary["mpi"]["ranks"]), ("mpi", ranks))
                     self.assert_close(self.times("many.msh"), self.times("one.msh"), 1e-4)
+
+    def test_the_aims_over_ranks_run_to_their_end(self):
+        for ranks, hows in ((1, ("",)), (2, ("", ", by messages"))):
+            with self.subTest(ranks=ranks):
+                done = self.over_ranks(ranks, "bench goals-mpi --quick --json -o out", backend="")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                ours = {}
+                for entry in json.loads(done.stdout)["entries"]:  # only one rank speaks, or this fails
+                    self.assertIsNotNone(entry["ours"], entry)
+                    ours[entry["row"], entry["column"]] = entry["ours"]
+                for scaling, elements in (("weak", 20000 * ranks), ("strong", 200000)):
+                    for how in hows:
+                        self.assertAlmostEqual(ours[scaling + how, "elements"] / elements, 1, delta=0.1)
+                        self.assertGreater(ours[scaling + how, "solve"], 0)
+                        self.assertTrue(1 <= ours[scaling + how, "updates"] < 3, ours)
+                self.assertEqual(ours["strong" + hows[-1], "messages"] > 0, ranks > 1)
+                self.assertEqual([int(row["ranks"]) for row in self.rows("out/goals-mpi-runs.csv")], [ranks] * 2)
 
     def test_threads_in_each_rank_give_the_times_of_one_process(self):
         self.succeed("generate cube --n 12 --jitter 0.2 -o a.msh")

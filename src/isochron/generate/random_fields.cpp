@@ -8,6 +8,7 @@
 
 #include "isochron/core/random.h"
 #include "isochron/error.h"
+#include "isochron/generate/smoothing.h"
 
 namespace isochron {
 namespace {
@@ -71,23 +72,28 @@ std::array<Vec3d, 3> rotation_axes(const std::array<double, 4>& quaternion) {
 }  // namespace
 
 template <int Corners>
+void smooth_at_vertices(const SimplexMesh<Corners>& mesh, std::vector<double>& values, int steps) {
+  std::vector<double> sum(values.size());
+  std::vector<std::uint32_t> count(values.size(), 0);
+  for (const auto& element : mesh.elements)
+    for (const VertexId v : element) count[v.index()] += Corners - 1;
+  for (int step = 0; step < steps; ++step) {
+    std::fill(sum.begin(), sum.end(), 0.0);
+    for (const auto& element : mesh.elements) {
+      const double total = Corners * element_mean<Corners>(values, element);
+      for (const VertexId v : element) sum[v.index()] += total - values[v.index()];
+    }
+    for (std::size_t v = 0; v < values.size(); ++v)
+      if (count[v] > 0) values[v] = 0.5 * (values[v] + sum[v] / count[v]);
+  }
+}
+
+template <int Corners>
 std::vector<double> smoothed_noise(const SimplexMesh<Corners>& mesh, const RandomFieldOptions& options) {
   Random random(options.seed);
   std::vector<double> noise(mesh.vertex_count());
   for (double& value : noise) value = random.normal();
-  std::vector<double> sum(noise.size());
-  std::vector<std::uint32_t> count(noise.size(), 0);
-  for (const auto& element : mesh.elements)
-    for (const VertexId v : element) count[v.index()] += Corners - 1;
-  for (int step = 0; step < options.smoothing; ++step) {
-    std::fill(sum.begin(), sum.end(), 0.0);
-    for (const auto& element : mesh.elements) {
-      const double total = Corners * element_mean<Corners>(noise, element);
-      for (const VertexId v : element) sum[v.index()] += total - noise[v.index()];
-    }
-    for (std::size_t v = 0; v < noise.size(); ++v)
-      if (count[v] > 0) noise[v] = 0.5 * (noise[v] + sum[v] / count[v]);
-  }
+  smooth_at_vertices(mesh, noise, options.smoothing);
 
   double mean = 0, variance = 0;
   for (const double value : noise) mean += value / static_cast<double>(noise.size());
@@ -175,6 +181,8 @@ std::vector<Vec3f> rotating_fibers(const SimplexMesh<Corners>& mesh, double turn
   return result;
 }
 
+template void smooth_at_vertices<3>(const TriangleMesh&, std::vector<double>&, int);
+template void smooth_at_vertices<4>(const TetMesh&, std::vector<double>&, int);
 template std::vector<double> smoothed_noise<3>(const TriangleMesh&, const RandomFieldOptions&);
 template std::vector<double> smoothed_noise<4>(const TetMesh&, const RandomFieldOptions&);
 template std::vector<double> random_speed<3>(const TriangleMesh&, const ValueRange&, const RandomFieldOptions&);
