@@ -19,7 +19,7 @@ struct InputValues {
   /// gradient: the G with du = Σ contraction(G, dM).
   std::vector<SymTensor3d> metric;
   std::vector<double> onset;  ///< of the time of each source: vertices first, then points
-  /// Of the place of each source; none where it is a vertex or voxel, or lies on one: times have no derivative there.
+  /// Of the position of each source; none where it is a vertex or voxel, or lies on one: that cannot be moved.
   std::vector<std::optional<Vec3d>> position;
 };
 
@@ -36,9 +36,9 @@ class DependenceSystem;
 /// of the face it comes through, and on M in the element it crosses last: u = W u + c. Products with the derivative
 /// solve that sparse system once, forwards or backwards.
 ///
-/// Where the front reaches a vertex from two sides at once the times have a kink; then this is the derivative from the
-/// side of the element with the smaller id. What a solve chooses is taken as fixed: which vertices have their times
-/// from the ball around a source, and by which of its formulas.
+/// Where the front reaches a vertex from two sides at once the times have a kink; then this is the derivative from one
+/// of them (outside balls, on meshes: through the element with the smaller id). What a solve chooses is taken as fixed:
+/// which vertices have their times from the ball around a source, and by which of its formulas.
 class Linearization {
  public:
   explicit Linearization(std::shared_ptr<const DependenceSystem> system);
@@ -53,8 +53,8 @@ class Linearization {
   [[nodiscard]] InputValues vjp(std::span<const double> cotangent) const;
 
   /// Tangent product: the change of the times in a direction; 0 at unreached vertices. Parts of the direction that are
-  /// empty are 0. Throws InputError when another size or a value is wrong, or when a source is moved that has no
-  /// derivative by its place.
+  /// empty are 0. Throws InputError when another size or a value is wrong, or when a source is moved that
+  /// cannot be.
   [[nodiscard]] std::vector<double> jvp(const InputValues& direction) const;
 
   /// The derivative of the times at some vertices by M. Throws InputError for a vertex that is out of range or

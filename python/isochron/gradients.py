@@ -41,8 +41,8 @@ class Gradients(Mapping):
     ``fibers``
         By the components of the fibres, one row an element.
     ``onset``, ``position``
-        By the time of each source, and by its place, where it is a point. Sources at vertices have no place to be moved
-        to: with one of these ``position`` raises an error.
+        By the time of each source, and by its position, where all are points: a source at a vertex cannot be moved, and
+        with one of these ``position`` raises an error.
     """
 
     def __init__(self, core: _core.Linearization, problem: Problem, found: tuple) -> None:
@@ -62,14 +62,14 @@ class Gradients(Mapping):
         metric, onset, position = self._found
         if name == "position" and np.isnan(position).any():
             raise UsageError(
-                "a source is a vertex (times have no derivative by its place); give points between vertices as sources"
+                "a source is a vertex, which cannot be moved; give points between vertices as sources"
             )
         if name not in self._names:
             raise KeyError(f"there is no gradient by {name!r} here; there are: {', '.join(self)}")
         if name == "onset":
             return onset
         if name == "position":
-            return position[:, : self._problem.mesh.ndim] if isinstance(self._problem.mesh, Grid) else position
+            return position[:, : _dimensions(self._problem)]
         if name == "metric":
             return self._of_elements(_matrices(metric))
         if name == "velocity_tensor":
@@ -79,6 +79,9 @@ class Gradients(Mapping):
         if name == "velocity":
             return self._by_velocity(self._core.by_velocity(metric))
         return self._by_speed(self._core.by_speed(metric))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -103,8 +106,13 @@ class Gradients(Mapping):
         if speed.ndim == 0:
             return float(by_element.sum())
         if isinstance(self._problem.mesh, Grid):
-            return self._problem.mesh.shaped(by_element).reshape(speed.shape)
+            return self._problem.mesh.shaped(by_element) if speed.ndim > 1 else by_element
         return _to_vertices(self._problem, by_element) if _by_vertex(self._problem, speed) else by_element
+
+
+def _dimensions(problem: Problem) -> int:
+    """Coordinates of a position."""
+    return problem.mesh.ndim if isinstance(problem.mesh, Grid) else problem.mesh.points.shape[-1]
 
 
 def _as_given(row: np.ndarray, velocity: Any) -> np.ndarray:
@@ -145,10 +153,18 @@ class Linearization:
         self._core, self._problem = core, problem
         self._reached = arrival.reached
 
+    @property
+    def mesh(self) -> Any:
+        """What was solved on."""
+        return self._problem.mesh
+
     def vjp(self, cotangent: Any) -> Gradients:
         """The gradient of ``(cotangent * times).sum()``: one value for each time, which does not count where nothing
         arrived."""
-        given = np.broadcast_to(real_array(cotangent, "cotangent"), self._reached.shape)
+        given = real_array(cotangent, "cotangent")
+        if given.ndim > 0 and given.shape != self._reached.shape:
+            raise InputError(f"cotangent has the wrong shape (it is {given.shape}); give an array of shape {self._reached.shape}")
+        given = np.broadcast_to(given, self._reached.shape)
         return Gradients(self._core, self._problem, self._core.vjp(self._flat(np.where(self._reached, given, 0.0))))
 
     def jvp(self, **direction: Any) -> np.ndarray:
@@ -161,9 +177,10 @@ class Linearization:
             metric = part if metric is None else metric + part
         if position is not None:
             position = real_array(position, "position")
-            wide = np.zeros((len(position), 3))
-            wide[:, : position.shape[-1]] = position
-            position = wide
+            wanted = (self._core.sources, _dimensions(self._problem))
+            if position.shape != wanted:
+                raise InputError(f"position has the wrong shape (it is {position.shape}); give an array of shape {wanted}")
+            position = np.pad(position, ((0, 0), (0, 3 - wanted[1])))
         change = self._core.jvp(metric, None if onset is None else real_array(onset, "onset"), position)
         return self._problem.mesh.shaped(change) if isinstance(self._problem.mesh, Grid) else change
 
@@ -190,7 +207,10 @@ class Linearization:
         """A ``scipy.sparse.linalg.LinearOperator`` from changes of one input, as a vector, to those of all times."""
         from scipy.sparse.linalg import LinearOperator
 
-        shape = np.shape(self.vjp(0.0)[of])
+        gradient = self.vjp(0.0)[of]
+        if isinstance(gradient, dict):
+            raise UsageError(f"{of} was given by region, which is not a vector; use jvp and vjp")
+        shape = np.shape(gradient)
         return LinearOperator(
             (self._reached.size, int(np.prod(shape))),
             matvec=lambda change: self.jvp(**{of: np.reshape(change, shape)}).ravel(),
@@ -207,12 +227,16 @@ class Linearization:
         elements = self._core.elements
         if name in ("metric", "velocity_tensor"):
             matrices = real_array(change, name)
+            if matrices.shape[-2:] == (2, 2):
+                matrices = np.pad(matrices, [(0, 0)] * (matrices.ndim - 2) + [(0, 1), (0, 1)])
             trailing = 2 if matrices.shape[-2:] == (3, 3) else 1
             if isinstance(self._problem.mesh, Grid) and matrices.ndim > trailing:
                 matrices = self._problem.mesh.flat(matrices, name, trailing)
             if trailing == 2:
                 symmetric = 0.5 * (matrices + np.swapaxes(matrices, -1, -2))
                 matrices = symmetric[..., _ROW, _COLUMN]
+            if matrices.shape not in ((6,), (elements, 6)):
+                raise InputError(f"{name} has the wrong shape (it is {np.shape(change)}); give one tensor, or one per element")
             matrices = np.broadcast_to(matrices, (elements, 6))
             return matrices if name == "metric" else self._core.by_velocity_tensor(matrices)
         if name == "speed" and not any(kind in given for kind in ("metric", "velocity_tensor", "fibers")):
@@ -226,11 +250,14 @@ class Linearization:
             velocity = given["velocity"]
             names = sorted(velocity) if isinstance(velocity, dict) else [None]
             rows = []
+            if isinstance(velocity, dict) and not (isinstance(change, dict) and set(change) == set(velocity)):
+                raise InputError(f"velocity was given by region; give a dict with a change for each of {names}")
             for region in names:
                 row = np.atleast_1d(real_array(change if region is None else change[region], "velocity")).tolist()
                 rows.append(row + row[-1:] * (3 - len(row)))
             return self._core.from_velocity(np.array(rows))
-        raise InputError(f"{name} is not what the times were computed from; give a change of one of: {', '.join(self.vjp(0.0))}")
+        known = ", ".join(sorted(set(self.vjp(0.0)) - {"fibers"}))
+        raise InputError(f"{name} is not an input that can be changed here; give a change of one of: {known}")
 
     def __repr__(self) -> str:
         return f"Linearization({self._problem.mesh!r}, {self._core.sources} sources)"

@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 
 from .errors import UsageError
+from .gradients import Linearization
+from .grid import Grid
+from .problem import METRIC_ARGUMENTS
 from .solving import Solver
 
 #: What can be differentiated by, and the name of its gradient.
@@ -28,8 +31,9 @@ def solve(mesh: Any, sources: Any, times: Any = None, **arguments: Any) -> Any:
     """Arrival times as a tensor, differentiable by the arguments that are tensors: speed, metric, velocity_tensor,
     velocity (not a dict), times (of the sources' start) and sources that are positions.
 
-    Other arguments are those of `isochron.solve`, with a tolerance of 1e-12, which is that of the derivatives. `mesh` may
-    be a `Solver`: it then keeps what it has prepared of the mesh, and takes the metric that is given here.
+    Other arguments are those of `isochron.Solver`, with a tolerance of 1e-12, which is that of the derivatives. `mesh` may
+    be a `Solver`: it then keeps what it has prepared of the mesh and its tolerance, and takes the metric that is given
+    here. Times have the type and the device of the first tensor.
 
     >>> import pytest; _ = pytest.importorskip("torch")
     >>> import isochron.torch, torch
@@ -44,7 +48,11 @@ def solve(mesh: Any, sources: Any, times: Any = None, **arguments: Any) -> Any:
     tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
     if wrong := [name for name, value in tensors.items() if name not in _INPUTS and value.requires_grad]:
         raise UsageError(f"times cannot be differentiated by {wrong[0]}; detach it, or give one of: {', '.join(_INPUTS)}")
+    if arguments.get("tensor_order", "row") != "row":
+        raise UsageError("tensors are in the order 'row' here; give them as matrices")
     plain = {name: value for name, value in given.items() if name not in tensors}
+    if isinstance(mesh, Solver) and (other := set(arguments) - set(METRIC_ARGUMENTS)):
+        raise UsageError(f"the solver has its own {sorted(other)[0]}; leave it out, or give the mesh")
     return _function().apply(mesh, plain, tuple(tensors), *tensors.values())
 
 
@@ -66,7 +74,7 @@ def _function() -> Any:
 
         @staticmethod
         def forward(ctx: Any, mesh: Any, plain: dict, names: tuple[str, ...], *tensors: Any) -> Any:
-            values = {**plain, **{name: tensor.detach().cpu().numpy() for name, tensor in zip(names, tensors)}}
+            values = {**plain, **{name: tensor.detach().cpu().numpy().copy() for name, tensor in zip(names, tensors)}}
             sources, times = values.pop("sources"), values.pop("times")
             if isinstance(mesh, Solver):
                 solver = mesh
@@ -91,15 +99,16 @@ def _function() -> Any:
                 if not wanted:
                     result.append(None)
                     continue
-                gradient = _fitted(np.asarray(gradients[_INPUTS[name]]), tuple(shape), name)
+                gradient = _fitted(ctx.linear, np.asarray(gradients[_INPUTS[name]]), tuple(shape), name)
                 result.append(torch.from_numpy(gradient).to(device=cotangent.device, dtype=cotangent.dtype))
             return tuple(result)
 
     return Times
 
 
-def _fitted(gradient: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
-    """The gradient of what was given in another shape: six components, tensors of a plane, one for all elements."""
+def _fitted(linear: Linearization, gradient: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarray:
+    """The gradient of what was given in another shape: six components, tensors of a plane, one for all elements, one row
+    a voxel, positions of other dimensions."""
     if name in ("metric", "velocity_tensor"):
         if shape[-1] == 6:
             row, column = np.triu_indices(3)
@@ -108,8 +117,13 @@ def _fitted(gradient: np.ndarray, shape: tuple[int, ...], name: str) -> np.ndarr
         else:
             gradient = gradient[..., : shape[-2], : shape[-1]]
             width = 2
+        mesh = linear.mesh
         if len(shape) == width:
             gradient = gradient.reshape((-1,) + shape).sum(axis=0)
+        elif isinstance(mesh, Grid) and len(shape) == 1 + width:
+            gradient = mesh.flat(gradient, name, width)
+    if name == "sources":
+        gradient = np.pad(gradient, ((0, 0), (0, 3 - gradient.shape[1])))[:, : shape[-1]]
     if name == "times" and not shape:
         gradient = gradient.sum()
     return np.ascontiguousarray(gradient).reshape(shape)

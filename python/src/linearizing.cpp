@@ -1,5 +1,6 @@
 #include "python/src/linearizing.h"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 

@@ -88,6 +88,17 @@ class Products(unittest.TestCase):
             grid = isochron.Grid((13, 11), spacing=(0.5, 0.4), order=order)
             speed = random.uniform(0.9, 1.1, grid.shape)
             self.check(grid, {"speed": speed}, {"speed": random.normal(size=grid.shape)}, [[1.3, 2.1]])
+            flat = grid.flat(speed, "speed")
+            self.check(grid, {"speed": flat}, {"speed": random.normal(size=grid.size)}, [[1.3, 2.1]])
+
+    def test_places_on_flat_meshes(self):
+        mesh = square()
+        solver = isochron.Solver((mesh.points[:, :2], mesh.cells), tolerance=1e-13, source_init="plain")
+        linear = solver.linearize(solver.solve([[0.43, 0.52, 0.0]]))
+        gradients = linear.vjp(1.0)
+        self.assertEqual(gradients["position"].shape, (1, 2))
+        change = linear.jvp(position=[[0.3, -0.2]])
+        self.assertAlmostEqual(change.sum(), dot(gradients["position"], [[0.3, -0.2]]), delta=1e-10 * abs(change).sum())
 
     def test_tensors_on_grids(self):
         grid = isochron.Grid((9, 8, 7), order="F")
@@ -147,9 +158,16 @@ class Refusals(unittest.TestCase):
         linear = solver.linearize(arrival)
         with self.assertRaisesRegex(UsageError, "a source is a vertex"):
             linear.vjp(1.0)["position"]
+        self.assertNotIn("position", linear.vjp(1.0))
+        with self.assertRaisesRegex(InputError, "cotangent has the wrong shape"):
+            linear.vjp(np.ones(5))
+        with self.assertRaisesRegex(InputError, "position has the wrong shape"):
+            linear.jvp(position=0.1)
+        with self.assertRaisesRegex(InputError, "metric has the wrong shape"):
+            linear.jvp(metric=np.ones(5))
         with self.assertRaisesRegex(KeyError, "there are: metric, onset, speed"):
             linear.vjp(1.0)["fibers"]
-        with self.assertRaisesRegex(InputError, "not what the times were computed from"):
+        with self.assertRaisesRegex(InputError, "not an input that can be changed here"):
             linear.jvp(velocity=(1.0, 2.0))
         with self.assertRaisesRegex(UsageError, "another solver"):
             isochron.Solver(grid).linearize(arrival)

@@ -41,6 +41,28 @@ class Autograd(unittest.TestCase):
             one = self.tensor(given)
             self.check(lambda m: isochron.torch.solve(grid, [[1.3, 2.2]], metric=_symmetric(m), tolerance=1e-13), one)
 
+    def test_rows_of_a_grid_in_fortran_order(self):
+        grid = isochron.Grid((4, 5), order="F")
+        tensors = self.tensor(np.tile(np.diag([1.5, 1.2]), (20, 1, 1)))
+        weights = torch.from_numpy(np.random.default_rng(3).normal(size=(4, 5)))
+        (isochron.torch.solve(grid, [0], metric=tensors, source_init="plain") * weights).sum().backward()
+        direction = np.random.default_rng(4).normal(size=20)[:, None, None] * np.diag([1.5, 1.2])
+        solver = isochron.Solver(grid, metric=tensors.detach().numpy(), tolerance=1e-12, source_init="plain")
+        change = solver.linearize(solver.solve([0])).jvp(metric=direction)
+        self.assertAlmostEqual(float((tensors.grad.numpy() * direction).sum()), float((change * weights.numpy()).sum()), places=9)
+
+    def test_positions_of_other_dimensions(self):
+        place = self.tensor([[1.3, 2.2, 0.0]])
+        self.check(lambda p: isochron.torch.solve(isochron.Grid((5, 6)), p, tolerance=1e-13, source_init="plain"), place)
+
+    def test_changing_the_input_afterwards_changes_nothing(self):
+        speed = self.tensor(np.full((6, 6), 2.0))
+        times = isochron.torch.solve(isochron.Grid((6, 6)), [0], speed=speed)
+        with torch.no_grad():
+            speed += 1
+        times.sum().backward()
+        self.assertAlmostEqual(float(speed.grad.sum()), -float(times.detach().sum()) / 2, places=4)
+
     def test_velocities_and_a_solver(self):
         mesh = isochron.generate.cube(n=4, jitter=0.2)
         fibers = np.tile([1.0, 0.3, 0.0], (len(mesh.cells), 1))

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -91,7 +92,8 @@ void expect_differences(const std::function<std::vector<double>(double)>& with, 
   const std::vector<double> after = with(step), before = with(-step);
   std::vector<double> error(change.size());
   for (std::size_t v = 0; v < change.size(); ++v)
-    error[v] = std::isfinite(after[v]) ? (after[v] - before[v]) / (2 * step) - change[v] : 0;
+    if (after[v] < std::numeric_limits<double>::infinity()) error[v] = (after[v] - before[v]) / (2 * step) - change[v];
+  for (const double e : error) ASSERT_TRUE(std::isfinite(e));
   EXPECT_GT(size_of(change), 0);
   EXPECT_LE(size_of(error), limit * size_of(change));
 }
@@ -347,6 +349,144 @@ TEST(Linearization, RowsOfTheJacobianAreGradients) {
     }
     for (const SymTensor3d& left : gradient.metric) EXPECT_EQ(left, SymTensor3d{});
   }
+}
+
+/// The gradient of the sum of all times.
+InputValues gradient_of_sum(const Linearization& linear, const std::vector<double>& times) {
+  return linear.vjp(std::vector<double>(times.size(), 1.0));
+}
+
+TEST(Linearization, OfOneSpeedIsThatOfSpeedsNearby) {
+  const TetMesh cube = generate_cube({.nx = 9, .ny = 9, .nz = 9, .jitter = 0.2});
+  const TriangleMesh square = generate_irregular_square({.n = 15});
+  const auto check = [](const auto& mesh, const Sources& sources) {
+    Random random(5);
+    std::vector<double> same(mesh.element_count(), 1.0), nearly = same;
+    for (double& s : nearly) s += 1e-10 * random();
+    std::vector<double> times;
+    const auto at = [&](const std::vector<double>& speed) {
+      const Metric metric(SpeedMetric{speed});
+      const Linearization linear = linearize(mesh, metric, sources, options_of(SourceInit::plain), times);
+      return gradient_by_speed(gradient_of_sum(linear, times).metric, speed);
+    };
+    std::vector<double> there = at(nearly), here = at(same), difference(here.size());
+    for (std::size_t e = 0; e < here.size(); ++e) difference[e] = here[e] - there[e];
+    EXPECT_LE(size_of(difference), 1e-4 * size_of(here));
+  };
+  check(cube, points_in_a_cube);
+  check(square, points_in_a_square);
+}
+
+TEST(Linearization, InABallOfOneSpeedFollowsTheStraightWay) {
+  // Times are distances over the speed: a change of the speed on one side changes the times there, not elsewhere.
+  const TetMesh mesh = generate_cube({.nx = 13, .ny = 13, .nz = 13, .jitter = 0.1});
+  const Sources middle{{}, {{{0.503, 0.497, 0.505}, 0}}, {}};
+  const Metric metric(SpeedMetric{std::vector<double>(mesh.element_count(), 1.0)});
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, middle, options_of(SourceInit::ball), times);
+  InputValues right;
+  for (std::size_t e = 0; e < mesh.element_count(); ++e)
+    right.metric.push_back(SymTensor3d::identity(middle_of(mesh, e).x > 0.55 ? 2.0 : 0.0));
+  const std::vector<double> change = linear.jvp(right);
+  for (std::size_t v = 0; v < times.size(); ++v) {
+    const Vec3d p = mesh.points[v];
+    if (p.x < 0.4) {
+      EXPECT_NEAR(change[v], 0, 1e-9) << v;
+    }
+    if (p.x > 0.75 && std::abs(p.y - 0.5) < 0.2 && std::abs(p.z - 0.5) < 0.2) {
+      const double share = (p.x - 0.55) / (p.x - 0.503);  // of the way that is on the right
+      EXPECT_NEAR(change[v], share * times[v], 0.3 * times[v]) << v;
+    }
+  }
+}
+
+TEST(Linearization, OffDiagonalsOfADiagonalTensorHaveDerivatives) {
+  const ImageGrid grid{{12, 11, 1}, {}, {Vec3d{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  const SymTensor3d m = SymTensor3d::diagonal(1.2, 0.9, 1), change{0, 1, 0, 0, 0, 0};
+  std::vector<double> times;
+  const Linearization linear = linearize(grid, Metric::constant(m), one_vertex, options_of(SourceInit::plain), times);
+  InputValues direction;
+  direction.metric.assign(grid.voxel_count(), change);
+  // The two signs have different stencils: the derivative is the mean of theirs.
+  expect_differences(
+      [&](double step) {
+        return solve(grid, Metric::constant(m + step * change), one_vertex, options_of(SourceInit::plain)).times;
+      },
+      linear.jvp(direction), 1e-5, 1e-3);
+}
+
+TEST(Linearization, DoesNotDependOnThreadsAndOrder) {
+  const TetMesh mesh = generate_irregular_cube({.n = 9, .jitter = 0.2});
+  const Metric metric(TensorMetric{random_tensors(mesh, {1, 4}, RandomFieldOptions{})});
+  std::vector<double> times;
+  const InputValues alone =
+      gradient_of_sum(linearize(mesh, metric, points_in_a_cube, options_of(SourceInit::ball), times), times);
+  SolveOptions options = options_of(SourceInit::ball);
+  options.backend = Backend::threads;
+  options.threads = 3;
+  options.reorder = Reorder::always;
+  const InputValues together = gradient_of_sum(linearize(mesh, metric, points_in_a_cube, options, times), times);
+  double largest = 0;
+  for (const SymTensor3d& g : alone.metric) largest = std::max(largest, largest_component(g));
+  for (std::size_t e = 0; e < mesh.element_count(); ++e)
+    EXPECT_LE(largest_component(alone.metric[e] - together.metric[e]), 1e-9 * largest) << e;
+  EXPECT_NEAR(alone.onset[0], together.onset[0], 1e-9 * std::abs(alone.onset[0]));
+}
+
+TEST(Linearization, InSinglePrecisionAnOvertakenSourceCountsNothing) {
+  const TriangleMesh mesh = generate_square({.n = 21, .jitter = 0.1});
+  SolveOptions options = options_of(SourceInit::plain);
+  options.precision = Precision::single_;
+  options.tolerance = 1e-6;
+  const Sources sources{{{VertexId(0), 1e5}, {VertexId(220), 1e5 + 10}}, {}, {}};
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, Metric::isotropic(1), sources, options, times);
+  const InputValues gradient = gradient_of_sum(linear, times);
+  EXPECT_NEAR(gradient.onset[0], 441, 1e-3);
+  EXPECT_NEAR(gradient.onset[1], 0, 1e-6);
+}
+
+TEST(Linearization, ShortEdgesMakeCirclesThatAreSolved) {
+  TetMesh mesh = generate_cube({.nx = 7, .ny = 7, .nz = 7, .jitter = 0.2});
+  Random random(11);
+  for (std::size_t e = 0; e < mesh.element_count(); e += 9) {  // some vertices nearly meet
+    const auto& corners = mesh.elements[e];
+    const Vec3d from = mesh.point(corners[0]), to = mesh.point(corners[1]);
+    mesh.points[corners[1].index()] = from + (1.0 / 200) * (to - from);
+  }
+  FiberMetric fibers;
+  fibers.fiber = random_fibers(mesh, 4);
+  fibers.velocities = {{5, 1, 1}};
+  const Metric metric(fibers);
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, one_vertex, options_of(SourceInit::plain), times);
+  expect_consistent(linear, times, metric, {0.25}, 1e-10);
+}
+
+TEST(Linearization, OfASourceOnASurfaceStaysOnIt) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 15});
+  FiberMetric fibers;
+  fibers.fiber.assign(mesh.element_count(), Vec3f{1, 0.2F, 0.5F});
+  fibers.velocities = {{0.6, 0.3, 0.3}};
+  std::vector<double> times;
+  const Sources point{{}, {{{0.43, 0.52, 0}, 0}}, {}};
+  const Linearization linear = linearize(mesh, Metric(fibers), point, options_of(SourceInit::plain), times);
+  const InputValues gradient = gradient_of_sum(linear, times);
+  ASSERT_TRUE(gradient.position[0].has_value());
+  EXPECT_NEAR(gradient.position[0]->z, 0, 1e-9);
+  EXPECT_GT(norm(*gradient.position[0]), 0);
+}
+
+TEST(Linearization, RepeatedSourcesCountOnce) {
+  const TriangleMesh mesh = generate_irregular_square({.n = 9});
+  const Sources twice{{}, {{{0.43, 0.52, 0}, 0}, {{0.43, 0.52, 0}, 0}}, {}};
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, Metric::isotropic(1), twice, options_of(SourceInit::plain), times);
+  const InputValues gradient = gradient_of_sum(linear, times);
+  EXPECT_NEAR(gradient.onset[0], static_cast<double>(times.size()), 1e-9);
+  EXPECT_EQ(gradient.onset[1], 0);
+  ASSERT_TRUE(gradient.position[1].has_value());
+  EXPECT_EQ(*gradient.position[1], Vec3d{});
 }
 
 TEST(Linearization, ElementsThatDoNotConductHaveNoDerivative) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "isochron/core/sandwich.h"
 #include "isochron/error.h"
 #include "isochron/linearization.h"
 
@@ -12,12 +13,6 @@ namespace {
 
 void check_sizes(std::string_view what, std::size_t given, std::size_t elements) {
   if (given != elements) throw InputError(fmt::format("{} has {} values for {} elements", what, given, elements));
-}
-
-SymTensor3d sandwich(const SymTensor3d& m, const SymTensor3d& middle) {
-  const Vec3d columns[3] = {{m.xx, m.xy, m.xz}, {m.xy, m.yy, m.yz}, {m.xz, m.yz, m.zz}};
-  const auto at = [&](int i, int j) { return product(middle, columns[i], columns[j]); };
-  return {at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)};
 }
 
 double trace(const SymTensor3d& m) { return m.xx + m.yy + m.zz; }
@@ -61,6 +56,15 @@ FiberParts parts_of(const FiberMetric& metric, std::size_t e) {
   return parts;
 }
 
+void check_fibers(const FiberMetric& metric, std::size_t elements) {
+  check_sizes("the fibres", metric.fiber.size(), elements);
+  if (!metric.sheet.empty()) check_sizes("the sheets", metric.sheet.size(), elements);
+  if (!metric.region.empty()) check_sizes("the regions", metric.region.size(), elements);
+  for (std::size_t e = 0; e < metric.region.size(); ++e)
+    if (metric.region[e] >= metric.velocities.size())
+      throw InputError(fmt::format("region {} of element {} has no velocities", metric.region[e], e));
+}
+
 std::size_t region_of(const FiberMetric& metric, std::size_t e) { return metric.region.empty() ? 0 : metric.region[e]; }
 
 double slowness_change(double velocity) { return -2 / (velocity * velocity * velocity); }
@@ -85,6 +89,7 @@ std::vector<SymTensor3d> metric_change_of_speed(std::span<const double> speed, s
 }
 
 std::vector<SymTensor3d> gradient_by_velocity_tensor(std::span<const SymTensor3d> gradient, const Metric& metric) {
+  if (metric.element_count() > 0) check_sizes("the gradient", gradient.size(), metric.element_count());
   std::vector<SymTensor3d> result(gradient.size());
   for (std::size_t e = 0; e < gradient.size(); ++e)
     if (metric.conducts(ElementId(e))) result[e] = -1.0 * sandwich(metric.tensor(ElementId(e)), gradient[e]);
@@ -96,7 +101,7 @@ std::vector<SymTensor3d> metric_change_of_velocity_tensor(const Metric& metric, 
 }
 
 std::vector<Velocities> gradient_by_velocities(std::span<const SymTensor3d> gradient, const FiberMetric& metric) {
-  check_sizes("the fibres", metric.fiber.size(), gradient.size());
+  check_fibers(metric, gradient.size());
   std::vector<Velocities> result(metric.velocities.size(), Velocities{0, 0, 0});
   for (std::size_t e = 0; e < gradient.size(); ++e) {
     const std::size_t region = region_of(metric, e);
@@ -112,7 +117,7 @@ std::vector<Velocities> gradient_by_velocities(std::span<const SymTensor3d> grad
 
 std::vector<SymTensor3d> metric_change_of_velocities(const FiberMetric& metric, std::size_t element_count,
                                                      std::span<const Velocities> change) {
-  check_sizes("the fibres", metric.fiber.size(), element_count);
+  check_fibers(metric, element_count);
   if (change.size() != metric.velocities.size())
     throw InputError(fmt::format("the change of the velocities has {} rows for {} regions", change.size(),
                                  metric.velocities.size()));
@@ -129,7 +134,7 @@ std::vector<SymTensor3d> metric_change_of_velocities(const FiberMetric& metric, 
 }
 
 std::vector<Vec3d> gradient_by_fibers(std::span<const SymTensor3d> gradient, const FiberMetric& metric) {
-  check_sizes("the fibres", metric.fiber.size(), gradient.size());
+  check_fibers(metric, gradient.size());
   std::vector<Vec3d> result(gradient.size());
   for (std::size_t e = 0; e < gradient.size(); ++e) {
     const Velocities& v = metric.velocities[region_of(metric, e)];

@@ -58,7 +58,7 @@ InputValues Linearization::vjp(std::span<const double> cotangent) const {
   for (const auto& [row, source] : rows.onsets) result.onset[source] += values[row];
   for (std::size_t s = 0; s < movable.size(); ++s)
     if (movable[s] != 0) result.position[s] = Vec3d{};
-  for (const auto& [row, source, gradient] : rows.places)
+  for (const auto& [row, source, gradient] : rows.positions)
     if (movable[source] != 0) *result.position[source] += values[row] * gradient;
   return result;
 }
@@ -83,8 +83,7 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
     if (!isochron::is_finite(*direction.position[s]))
       throw InputError(fmt::format("the direction of the position of source {} is not finite", s));
     if (movable[s] == 0 && norm(*direction.position[s]) > 0)
-      throw InputError(fmt::format(
-          "source {} is a vertex, by whose place times have no derivative; give a point between vertices", s));
+      throw InputError(fmt::format("source {} is a vertex, which cannot be moved; give a point between vertices", s));
   }
   std::vector<double> values(system_->size(), 0.0);
   if (!direction.metric.empty())
@@ -94,7 +93,7 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
   if (!direction.onset.empty())
     for (const auto& [row, source] : rows.onsets) values[row] += direction.onset[source];
   if (!direction.position.empty())
-    for (const auto& [row, source, gradient] : rows.places)
+    for (const auto& [row, source, gradient] : rows.positions)
       if (movable[source] != 0 && direction.position[source]) values[row] += dot(gradient, *direction.position[source]);
   system_->solve(values);
   std::vector<double> result(vertices, 0.0);

@@ -22,14 +22,14 @@ struct DependenceRows {
     std::uint32_t row;
     std::int32_t source;
   };
-  /// A row that changes with the place of a source.
-  struct Place {
+  /// A row that changes with the position of a source.
+  struct Position {
     std::uint32_t row;
     std::int32_t source;
     Vec3d gradient;
   };
   std::vector<Onset> onsets;
-  std::vector<Place> places;
+  std::vector<Position> positions;
 
   [[nodiscard]] std::size_t size() const { return node_end.size(); }
   /// The row that is being written.
@@ -44,7 +44,7 @@ struct DependenceRows {
     by_metric.push_back(g);
   }
   void add_onset(std::int32_t source) { onsets.push_back({current(), source}); }
-  void add_place(std::int32_t source, const Vec3d& gradient) { places.push_back({current(), source, gradient}); }
+  void add_position(std::int32_t source, const Vec3d& gradient) { positions.push_back({current(), source, gradient}); }
   void end_row() {
     node_end.push_back(node.size());
     term_end.push_back(element.size());

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
 
@@ -85,16 +87,47 @@ class Components {
   std::vector<std::pair<std::uint32_t, std::size_t>> calls_;
 };
 
+/// Groups of at most as many rows are solved by elimination.
+constexpr std::size_t max_eliminated = 200;
+
+[[noreturn]] void refuse_circle(std::size_t rows) {
+  throw RuntimeError(fmt::format(
+      "the times of {} vertices depend on each other in a circle that leaves their derivatives open (edges of very "
+      "different lengths are likely); repair the mesh there",
+      rows));
+}
+
+/// Solves A x = b in place, without pivots: A is an M-matrix or the transpose of one, row by row.
+void eliminate(std::vector<double>& a, std::vector<double>& b) {
+  const std::size_t n = b.size();
+  for (std::size_t k = 0; k < n; ++k) {
+    const double pivot = a[k * n + k];
+    if (!(pivot > 1e-14)) refuse_circle(n);
+    for (std::size_t row = k + 1; row < n; ++row) {
+      const double factor = a[row * n + k] / pivot;
+      if (factor == 0) continue;
+      for (std::size_t c = k + 1; c < n; ++c) a[row * n + c] -= factor * a[k * n + c];
+      b[row] -= factor * b[k];
+    }
+  }
+  for (std::size_t k = n; k-- > 0;) {
+    for (std::size_t c = k + 1; c < n; ++c) b[k] -= a[k * n + c] * b[c];
+    b[k] /= a[k * n + k];
+  }
+}
+
 /// Sweeps until the values stay what they are up to rounding. `sweep` gives the largest change and the largest value.
 template <class Sweep>
 void sweep_to_end(std::size_t rows, const Sweep& sweep) {
-  // The slowest way out of a group is through all of its rows, one a sweep; what is left shrinks with each sweep.
-  const std::size_t most = 1000 + 100 * rows;
-  for (std::size_t k = 0; k < most; ++k) {
+  constexpr std::size_t max_sweeps = 1'000'000;  // what is left shrinks with each, by 1/100 where edges are 1 : 100
+  const StoppableLoop loop;
+  bool ended = false;
+  loop(0, max_sweeps, [&](std::size_t) {
+    if (ended) return;
     const auto [change, largest] = sweep();
-    if (!(change > 2 * std::numeric_limits<double>::epsilon() * largest)) return;
-  }
-  throw RuntimeError("the derivative of the times did not converge; solve with a smaller tolerance");
+    ended = !(change > 2 * std::numeric_limits<double>::epsilon() * largest);
+  });
+  if (!ended) refuse_circle(rows);
 }
 
 }  // namespace
@@ -113,7 +146,8 @@ void DependenceRows::append(const DependenceRows& others, std::uint32_t shared) 
   by_metric.insert(by_metric.end(), others.by_metric.begin(), others.by_metric.end());
   const auto first = static_cast<std::uint32_t>(rows);
   for (Onset onset : others.onsets) onsets.push_back({onset.row + first, onset.source});
-  for (const Place& place : others.places) places.push_back({place.row + first, place.source, place.gradient});
+  for (const Position& moved_source : others.positions)
+    positions.push_back({moved_source.row + first, moved_source.source, moved_source.gradient});
 }
 
 DependenceSystem::DependenceSystem(DependenceRows rows, Shape shape)
@@ -137,6 +171,7 @@ void DependenceSystem::solve(std::span<double> values) const {
     const std::size_t begin = group_begin_[group], end = group_begin_[group + 1];
     for (std::size_t k = begin; k < end; ++k) values[order_[k]] += from_others(order_[k], 0, begin);
     if (end - begin < 2) return;
+    if (end - begin <= max_eliminated) return solve_small(begin, end, false, values);
     const std::vector<std::uint32_t> members(order_.begin() + static_cast<std::ptrdiff_t>(begin),
                                              order_.begin() + static_cast<std::ptrdiff_t>(end));
     std::vector<double> own;
@@ -155,6 +190,25 @@ void DependenceSystem::solve(std::span<double> values) const {
   });
 }
 
+void DependenceSystem::solve_small(std::size_t begin, std::size_t end, bool transposed,
+                                   std::span<double> values) const {
+  const std::size_t n = end - begin;
+  std::vector<double> a(n * n, 0.0), b(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t row = order_[begin + i];
+    b[i] = values[row];
+    a[i * n + i] += 1;
+    for (std::size_t k = node_begin(row); k < rows_.node_end[row]; ++k) {
+      const std::uint32_t place = place_[rows_.node[k]];
+      if (place < begin || place >= end) continue;
+      const std::size_t j = place - begin;
+      a[transposed ? j * n + i : i * n + j] -= rows_.weight[k];
+    }
+  }
+  eliminate(a, b);
+  for (std::size_t i = 0; i < n; ++i) values[order_[begin + i]] = b[i];
+}
+
 void DependenceSystem::solve_transposed(std::span<double> values) const {
   const StoppableLoop loop;
   const std::size_t groups = group_begin_.size() - 1;
@@ -168,7 +222,9 @@ void DependenceSystem::pass_back(std::size_t begin, std::size_t end, std::span<d
       if (place >= first && place < last) values[rows_.node[k]] += rows_.weight[k] * value;
     }
   };
-  if (end - begin > 1) {
+  if (end - begin > 1 && end - begin <= max_eliminated) {
+    solve_small(begin, end, true, values);
+  } else if (end - begin > 1) {
     // What a row gets goes on at once; `values` has what has not gone on yet.
     std::vector<double> total(end - begin, 0.0);
     sweep_to_end(end - begin, [&] {

@@ -12,13 +12,14 @@ namespace isochron {
 
 /// u = W u + c, with the rows in groups: a row depends on rows of earlier groups, and on others of its own group only
 /// where the dependence is circular. There W has weights ≥ 0 that sum to at most 1 a row, and from each row a way leads
-/// to a row of an earlier group: I − W is a non-singular M-matrix, and Gauss–Seidel sweeps converge.
+/// to a row of an earlier group: I − W is a non-singular M-matrix. Small groups are solved by elimination, larger ones
+/// by Gauss–Seidel sweeps, which converge.
 class DependenceSystem {
  public:
   struct Shape {
     std::vector<std::uint32_t> user;  ///< of the first rows: the user's vertex, invalid where none is
     std::size_t vertices = 0, elements = 0;
-    std::vector<std::uint8_t> movable;  ///< per source: whether times have a derivative by its place
+    std::vector<std::uint8_t> movable;  ///< per source: whether it has a derivative with respect to its position
   };
 
   DependenceSystem(DependenceRows rows, Shape shape);
@@ -53,9 +54,10 @@ class DependenceSystem {
   }
 
  private:
-  void find_groups();
   [[nodiscard]] std::size_t group_of(std::uint32_t place) const;
   [[nodiscard]] std::vector<std::uint32_t> ancestors(std::uint32_t row) const;
+  /// Solves a small group by elimination, after what comes from others has been added.
+  void solve_small(std::size_t begin, std::size_t end, bool transposed, std::span<double> values) const;
   /// The transposed system within one group, then to the groups before it.
   void pass_back(std::size_t begin, std::size_t end, std::span<double> values) const;
 

@@ -155,7 +155,9 @@ struct Noun {
 /// - `with_problem(use)`: the prepared problem; `internal(problem, vertex)` and `for_users(problem, threads, visit)`,
 ///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
 ///   `residual`, `spread_labels`, `upwind`;
-/// - `bound_geometry(metric)`, for the second check.
+/// - `bound_geometry(metric)`, for the second check;
+/// - where it has derivatives, `check_differentiable()`, `seed_rows(sources, init)`, `movable(sources)`,
+///   `user_element(element)`, and its runs have `rows`: see `linearize`.
 template <class Adapter>
 class EngineOf final : public Engine {
  public:
@@ -237,9 +239,11 @@ class EngineOf final : public Engine {
       prepare();
       const SourceInit init = arrival.source_init.value_or(plan_.source_init);
       adapter_.check_differentiable();
-      if (init == SourceInit::factored || !sources.level_set.empty())
-        throw UsageError("derivatives are those of plain and ball sources at vertices and points; choose another " +
-                         Message(Setting{Option::source_init}));
+      if (!sources.level_set.empty())
+        throw UsageError("derivatives are those of sources at vertices and points, not of a level set");
+      if (init == SourceInit::factored)
+        throw UsageError("derivatives are those of plain and ball sources; use " +
+                         Message(Setting{Option::source_init, "plain"}));
       std::shared_ptr<const DependenceSystem> system;
       with_times(times, sources, init, [&](auto& run, const auto& start, const auto& /*group*/) {
         adapter_.with_problem([&](const auto& problem) {

@@ -27,11 +27,12 @@ DependenceRows make_rows(std::size_t count, const Start<T>& start, double unit, 
     const auto [place, fresh] = kept.try_emplace(internal(seeds[s].vertex), s);
     if (!fresh && seeds[s].time < seeds[place->second].time) place->second = s;
   }
+  // Times are a T without `base`, and a double with it.
   constexpr double ulps = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  const double offset = std::abs(start.base) / unit;  // times have been rounded with it
+  const double slack = 16 * std::numeric_limits<double>::epsilon() * std::abs(start.base) / unit;
   std::erase_if(kept, [&](const auto& entry) {
     const double seed = (seeds[entry.second].time - start.base) / unit;
-    return static_cast<double>(start.state.time[entry.first]) < seed - ulps * (std::abs(seed) + offset);
+    return static_cast<double>(start.state.time[entry.first]) < seed - ulps * std::abs(seed) - slack;
   });
   std::vector<DependenceRows> parts(static_cast<std::size_t>(std::max(1, threads)));
   const StoppableLoop loop;

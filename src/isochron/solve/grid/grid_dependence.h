@@ -1,6 +1,7 @@
 // How the times in the voxels of an image depend on each other and on the metric.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "isochron/adjoint/rows.h"
+#include "isochron/core/sandwich.h"
 #include "isochron/local/selling.h"
 #include "isochron/solve/grid/stencils.h"
 
@@ -53,14 +55,13 @@ std::array<SymTensor3d, Terms> weights_by_tensor(const Vec3i (&offset)[Terms]) {
 }
 
 /// The derivative by M in the world, from that by M in voxels: dM(voxels) = Aᵀ dM A.
-inline SymTensor3d to_world(const ImageGrid& grid, const SymTensor3d& by_voxel) {
-  const EigenSystem3<double> eigen = eigen_system(by_voxel);
-  SymTensor3d result{};
-  for (int k = 0; k < 3; ++k) {
-    const Vec3d& v = eigen.vectors[k];
-    result = result + SymTensor3d::outer(v.x * grid.axes[0] + v.y * grid.axes[1] + v.z * grid.axes[2], eigen.values[k]);
-  }
-  return result;
+inline SymTensor3d to_world(const ImageGrid& grid, const SymTensor3d& g) {
+  const auto& [x, y, z] = grid.axes;
+  const auto both = [](const Vec3d& a, const Vec3d& b, double scale) {  // scale (a bᵀ + b aᵀ)
+    return SymTensor3d::outer(a + b, scale) - SymTensor3d::outer(a, scale) - SymTensor3d::outer(b, scale);
+  };
+  return SymTensor3d::outer(x, g.xx) + SymTensor3d::outer(y, g.yy) + SymTensor3d::outer(z, g.zz) + both(x, y, g.xy) +
+         both(x, z, g.xz) + both(y, z, g.yz);
 }
 
 /// Writes the rows of cells from the times as they are. From Σ w_i (u − m_i)² = 1 over the earlier neighbours,
@@ -102,11 +103,20 @@ class GridDependence {
     for (int i = 0; i < terms; ++i)
       if (gap[i] > 0) rows.add_node(from[i], static_cast<double>(w[i]) * gap[i] / sum);
     const VertexId voxel = voxel_of(x);
-    const SymTensor3d d = velocity_tensor<dim>(metric_.at(voxel));
-    const std::array<SymTensor3d, terms> by_tensor = by_velocity_tensor(d);
+    SymTensor3d d = velocity_tensor<dim>(metric_.at(voxel));
+    if (dim == 2) d.xz = d.yz = d.zz = 0;
     SymTensor3d by_d{};  // in units of the problem's times, cubed
-    for (int i = 0; i < terms; ++i)
-      if (gap[i] > 0) by_d = by_d + (-0.5 * gap[i] * gap[i] / sum) * by_tensor[i];
+    if constexpr (terms == dim) {
+      by_d = by_diagonal_tensor(x, time, gap);
+    } else {
+      const std::array<SymTensor3d, terms> by_tensor = by_velocity_tensor(metric_.at(voxel));
+      for (int i = 0; i < terms; ++i) {
+        // A term of weight 0 has no time of its own here, but a larger weight would bring it in.
+        const double g = w[i] > 0 || gap[i] > 0 ? gap[i] : gap_along(x, time, s.step[i]);
+        by_d = by_d + (-0.5 * g * g) * by_tensor[i];
+      }
+    }
+    by_d = (1 / sum) * by_d;
     const double unit = problem_.unit;
     rows.add_term(voxel.value, to_world(metric_.grid, (-unit * unit * unit) * sandwich(d, by_d)));
     rows.end_row();
@@ -117,30 +127,36 @@ class GridDependence {
     return problem_.cells->box.voxel(problem_.cells->box.index(x));
   }
 
-  /// d G d in the first `dim` axes.
-  static SymTensor3d sandwich(const SymTensor3d& d, const SymTensor3d& g) {
-    const Vec3d columns[3] = {{d.xx, d.xy, dim == 2 ? 0 : d.xz},
-                              {d.xy, d.yy, dim == 2 ? 0 : d.yz},
-                              {dim == 2 ? 0 : d.xz, dim == 2 ? 0 : d.yz, dim == 2 ? 0 : d.zz}};
-    const auto at = [&](int i, int j) { return product(g, columns[i], columns[j]); };
-    return {at(0, 0), at(0, 1), at(0, 2), at(1, 1), at(1, 2), at(2, 2)};
+  /// How much later the time is than the earlier of the cells at a step on both sides, where they may be entered.
+  [[nodiscard]] double gap_along(std::uint32_t x, T time, std::ptrdiff_t step) const {
+    double gap = 0;
+    for (const std::ptrdiff_t to : {-step, step})
+      if (const auto y = static_cast<std::ptrdiff_t>(x) + to;
+          y >= 0 && y < static_cast<std::ptrdiff_t>(problem_.vertex_count) && problem_.cells->allowed[y] != 0)
+        gap = std::max(gap, static_cast<double>(time - time_[y]));
+    return gap;
+  }
+
+  /// Σ −½ dw_i (u − m_i)² for a diagonal D. An entry d beside the diagonal would bring in the diagonal of the cell that
+  /// its sign chooses, with weight |d|, and take as much from its two axes: the mean of both signs.
+  [[nodiscard]] SymTensor3d by_diagonal_tensor(std::uint32_t x, T time, const std::array<double, terms>& gap) const {
+    const GridBox& box = problem_.cells->box;
+    double diagonal[3] = {}, beside[3] = {};  // xy, xz, yz
+    for (int i = 0; i < dim; ++i) diagonal[i] = -0.5 * gap[i] * gap[i];
+    for (int i = 0; i < dim; ++i)
+      for (int j = i + 1; j < dim; ++j) {
+        const double with = gap_along(x, time, box.axis_step(i) + box.axis_step(j)),
+                     against = gap_along(x, time, box.axis_step(i) - box.axis_step(j));
+        beside[i + j - 1] = 0.5 * (-0.5 * 0.5) * (with * with - against * against);  // an entry stands twice in D
+      }
+    return {diagonal[0], beside[0], beside[1], diagonal[1], beside[2], diagonal[2]};
   }
 
   /// How the weights change with D in voxels, but for the unit.
-  static std::array<SymTensor3d, terms> by_velocity_tensor(const SymTensor3d& d) {
-    if constexpr (terms == dim) {
-      std::array<SymTensor3d, terms> result{};
-      for (int i = 0; i < terms; ++i) {
-        Vec3d axis{};
-        axis[i] = 1;
-        result[i] = SymTensor3d::outer(axis);
-      }
-      return result;
-    } else if constexpr (dim == 2) {
-      return weights_by_tensor<2>(selling_terms_flat(d.xx, d.xy, d.yy).offset);
-    } else {
-      return weights_by_tensor<3>(selling_terms(d).offset);
-    }
+  static std::array<SymTensor3d, terms> by_velocity_tensor(const SymTensor3d& m) {
+    const SymTensor3d d = velocity_tensor<dim>(m);
+    if constexpr (dim == 2) return weights_by_tensor<2>(selling_terms_flat(d.xx, d.xy, d.yy).offset);
+    else return weights_by_tensor<3>(selling_terms(d).offset);
   }
 
   /// The row of a step along an axis, where that is earlier than `time`.

@@ -200,34 +200,34 @@ class SourceBall {
   void note(VertexId voxel, const Vec3d& way, double here, double there) const {
     const ImageGrid& grid = metric_.grid;
     const Vec3d in_world = way.x * grid.axes[0] + way.y * grid.axes[1] + way.z * grid.axes[2];
-    Vec3d by_place{};  // in voxels
+    Vec3d by_index{};  // in voxels
     const auto add_part = [&](VertexId at, double share, double time) {
       rows_->rows.add_term(at.value, SymTensor3d::outer(in_world, 0.25 * share / time));
     };
     if (there > 0) {
       add_part(voxel, 1, there);
-      by_place = by_place - (0.5 / there) * (metric_.at(voxel) * way);
+      by_index = by_index - (0.5 / there) * (metric_.at(voxel) * way);
     }
     if (here > 0 && source_.centred) add_part(source_.vertex, 1, here);
     if (here > 0 && !source_.centred) {
-      by_place = by_place - (0.5 / here) * (tensor_ * way);
+      by_index = by_index - (0.5 / here) * (tensor_ * way);
       double total = 0;
       for_corners(cells_, source_.position, [&](const Vec3i&, double weight) { total += weight; });
       for_corners(cells_, source_.position, [&](const Vec3i& corner, double weight) {
         const VertexId at = cells_.box.voxel(corner);
         add_part(at, weight / total, here);
         const double excess = squared_length(metric_.at(at), way) - here * here;
-        by_place += (0.25 * excess / (here * total)) * weight_by_place(corner);
+        by_index += (0.25 * excess / (here * total)) * weight_by_index(corner);
       });
     }
-    rows_->rows.add_place(source_.source, to_world(by_place));
+    rows_->rows.add_position(source_.source, to_world(by_index));
     const std::uint32_t row = rows_->rows.current();
     rows_->rows.end_row();
     rows_->add_after(row, source_.source);
   }
 
   /// How the nearness of a voxel changes with the place of the source, in voxels.
-  [[nodiscard]] Vec3d weight_by_place(const Vec3i& voxel) const {
+  [[nodiscard]] Vec3d weight_by_index(const Vec3i& voxel) const {
     const Vec3d from = source_.position - real(voxel);
     Vec3d result;
     for (int d = 0; d < 3; ++d) {

@@ -107,14 +107,15 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
   }
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) const {
     std::vector<std::uint8_t> result(sources.count(), 0);
+    std::fill_n(result.end() - static_cast<std::ptrdiff_t>(sources.points.size()), sources.points.size(), 1);
     for (const PlacedSource& source : place_grid_sources(grid_, *cells_, sources))
-      result[static_cast<std::size_t>(source.source)] = source.centred ? 0 : 1;
+      if (source.centred) result[static_cast<std::size_t>(source.source)] = 0;
     return result;
   }
   [[nodiscard]] static std::uint32_t user_element(std::uint32_t voxel) { return voxel; }
   void check_differentiable() const {
     if (plan_->order != 1)
-      throw UsageError("derivatives are those of first order; choose another " + Message(Setting{Option::order, "1"}));
+      throw UsageError("derivatives are those of first order; use " + Message(Setting{Option::order, "1"}));
     if (metric_ == nullptr || speeds_ != nullptr) throw UsageError("derivatives need the metric in host memory");
   }
 

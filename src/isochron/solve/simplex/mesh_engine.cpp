@@ -13,10 +13,10 @@
 #include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
-#include "isochron/solve/simplex/dependence.h"
 #include "isochron/solve/simplex/device_adapter.h"
 #include "isochron/solve/simplex/factored.h"
 #include "isochron/solve/simplex/finish.h"
+#include "isochron/solve/simplex/mesh_dependence.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/run.h"
 #include "isochron/solve/simplex/seeds.h"
@@ -231,7 +231,9 @@ class MeshAdapter {
   /// By source: whether it may be moved.
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) {
     std::vector<std::uint8_t> result(sources.count(), 0);
-    for (const PlacedSource& source : place(sources).points) result[source.source] = source.vertex.valid() ? 0 : 1;
+    std::fill_n(result.end() - static_cast<std::ptrdiff_t>(sources.points.size()), sources.points.size(), 1);
+    for (const PlacedSource& source : place(sources).points)
+      if (source.vertex.valid()) result[source.source] = 0;
     return result;
   }
   /// What an element that is solved on is to the user.
@@ -240,7 +242,8 @@ class MeshAdapter {
   }
   /// Throws UsageError for what has no derivative here.
   void check_differentiable() const {
-    if (mesh_ == nullptr) throw UsageError("derivatives need the mesh and the metric in host memory");
+    if (mesh_ == nullptr || metric_ == nullptr)
+      throw UsageError("derivatives need the mesh and the metric in host memory");
     if (Corners == 4 && plan_->split_obtuse)
       throw UsageError(
           "derivatives through virtual tetrahedra are not available; solve without splitting obtuse corners");

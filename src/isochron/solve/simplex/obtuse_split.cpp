@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "isochron/core/dual.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/error.h"
 #include "isochron/local/simplex_update.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"
 
@@ -355,7 +357,8 @@ std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem
   using Length = typename VariableTriangles<T>::Length;
   TriangleUnfolder<VariableTriangles<T>, Length> unfolder(variables, limits.metric_contrast);
   std::vector<LengthChange> result;
-  // The corner that it comes from is not kept: it is one of those at the target.
+  // The corner that it comes from is not kept: it is one of those at the target, the one with the nearest lengths.
+  double least = std::numeric_limits<double>::infinity();
   for (const std::uint32_t incidence : problem.adjacency.at(VertexId(record.target))) {
     const std::uint32_t i = incidence >> 2;
     const int corner = Adjacency::corner_of(incidence);
@@ -363,9 +366,13 @@ std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem
     variables.restart();
     unfolder.split(i, corner, [&](const VirtualTriangleOf<Length>& v) {
       const std::array<const Length*, 3> lengths{&v.ab, &v.ax, &v.bx};
-      bool same = v.a == record.face[0] && v.b == record.face[1];
-      for (std::size_t k = 0; k < 3; ++k) same = same && static_cast<T>(lengths[k]->value) == record.length[k];
-      if (!same || !result.empty()) return;
+      if (v.a != record.face[0] || v.b != record.face[1]) return;
+      double difference = 0;
+      for (std::size_t k = 0; k < 3; ++k)
+        difference += std::abs(lengths[k]->value - static_cast<double>(record.length[k]));
+      if (!(difference < least)) return;
+      least = difference;
+      result.clear();
       for (std::size_t t = 0; t < variables.triangles().size(); ++t) {
         LengthChange change{variables.triangles()[t], {}};
         for (std::size_t k = 0; k < 3; ++k)
@@ -373,8 +380,8 @@ std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem
         result.push_back(change);
       }
     });
-    if (!result.empty()) break;
   }
+  if (result.empty()) throw RuntimeError("a virtual triangle stands for no triangle");
   return result;
 }
 

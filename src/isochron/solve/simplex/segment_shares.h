@@ -2,29 +2,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <utility>
 #include <vector>
 
 #include "isochron/mesh.h"
+#include "isochron/mesh/closest_point.h"
 
 namespace isochron {
-
-/// The weights of a simplex's corners at a point (on a triangle: at its foot in the triangle's plane).
-inline std::array<double, 4> corner_weights(const std::array<Vec3d, 4>& x, Vec3d p) {
-  const double volume = dot(x[1] - x[0], cross(x[2] - x[0], x[3] - x[0]));
-  const double b = dot(p - x[0], cross(x[2] - x[0], x[3] - x[0])) / volume,
-               c = dot(x[1] - x[0], cross(p - x[0], x[3] - x[0])) / volume,
-               d = dot(x[1] - x[0], cross(x[2] - x[0], p - x[0])) / volume;
-  return {1 - b - c - d, b, c, d};
-}
-inline std::array<double, 3> corner_weights(const std::array<Vec3d, 3>& x, Vec3d p) {
-  const Vec3d normal = cross(x[1] - x[0], x[2] - x[0]);
-  const double area = dot(normal, normal);
-  const double b = dot(cross(p - x[0], x[2] - x[0]), normal) / area,
-               c = dot(cross(x[1] - x[0], p - x[0]), normal) / area;
-  return {1 - b - c, b, c};
-}
 
 /// The shares of the segment from `from` to `to` that lie in each of some elements, which together hold all of it.
 /// Where it runs between several, the one with the smallest id has it.
@@ -38,11 +23,16 @@ std::vector<std::pair<ElementId, double>> segment_shares(const SimplexMesh<Corne
     double begin, end;
   };
   constexpr double touch = 1e-9;
+  constexpr double max_off_plane = 1e-5;  // `segment_inside` allows a tenth of that
   std::vector<Stretch> stretches;
   std::vector<double> ends{0, 1};
   for (const ElementId e : elements) {
     const auto x = corner_points(mesh, e);
-    const auto first = corner_weights(x, from), last = corner_weights(x, to);
+    const auto first_found = barycentric(x, from), last_found = barycentric(x, to);
+    if (!first_found || !last_found) continue;
+    const auto &first = *first_found, &last = *last_found;
+    const double off_plane = norm(weighted_point(x, first) - from) + norm(weighted_point(x, last) - to);
+    if (off_plane > max_off_plane * norm(to - from)) continue;
     double begin = 0, end = 1;
     for (int c = 0; c < Corners; ++c) {
       const double change = last[c] - first[c];

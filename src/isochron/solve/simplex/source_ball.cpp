@@ -160,6 +160,8 @@ class SourceBall {
   void note_slowness_bound(std::uint32_t place);
   void note_straight(std::uint32_t place, std::vector<ElementId> through);
   void end_row(std::uint32_t place);
+  /// Of a gradient with respect to the source's position, what moves it within the mesh.
+  [[nodiscard]] Vec3d tangential(const Vec3d& gradient) const;
 
   const SimplexMesh<Corners>& mesh_;
   const Metric& metric_;
@@ -324,8 +326,9 @@ void SourceBall<Corners>::straighten(std::uint32_t place) {
   const auto passable = [&](ElementId e) {
     for (const VertexId v : mesh_.element(e))
       if (adjacency_.at(v).empty()) throw PartTooSmall();
+    if (metric_.tensor(e) != m) return false;
     through.push_back(e);
-    return metric_.tensor(e) == m;
+    return true;
   };
   if (!segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable)) return;
   time_[place] = straight;
@@ -399,6 +402,17 @@ void SourceBall<Corners>::end_row(std::uint32_t place) {
 }
 
 template <int Corners>
+Vec3d SourceBall<Corners>::tangential(const Vec3d& gradient) const {
+  if constexpr (Corners == 4) {
+    return gradient;
+  } else {
+    const auto x = corner_points(mesh_, seeds_.front());
+    const Vec3d normal = cross(x[1] - x[0], x[2] - x[0]);
+    return gradient - (dot(gradient, normal) / dot(normal, normal)) * normal;
+  }
+}
+
+template <int Corners>
 void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target, double limit) {
   if (rows_.to == nullptr) return;
   const std::uint32_t place = cell.corner[target];
@@ -407,9 +421,11 @@ void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target,
   const auto corner_time = [&](int k) { return time_[cell.corner[face[k]]]; };
   const PointSourceCandidate<double> found = through_face(cell, target, limit);
   const double before = earliest_of_face(cell, target);
-  if (found.time < time && time > before) return note_slowness_bound(place);
+  // Where the metric is constant, the bound is the time through the face up to rounding.
+  const bool bounded = found.time < time * (1 - max_rounding);
+  if (bounded && time > before) return note_slowness_bound(place);
   DependenceRows& rows = rows_.to->rows;
-  if (found.time < time) {
+  if (bounded) {
     for (int k = 0; k < Corners - 1; ++k)
       if (corner_time(k) == before) {
         rows.add_node(row_[cell.corner[face[k]]], 1);
@@ -471,7 +487,7 @@ void SourceBall<Corners>::note_slowness_bound(std::uint32_t place) {
   const double slowness = std::sqrt(std::max(eigen.values.z, 0.0)), length = norm(way);
   DependenceRows& rows = rows_.to->rows;
   if (slowness > 0) rows.add_term(least_slow_.value, SymTensor3d::outer(eigen.vectors[2], length / (2 * slowness)));
-  if (length > 0) rows.add_place(rows_.source, (-slowness / length) * way);
+  if (length > 0) rows.add_position(rows_.source, tangential((-slowness / length) * way));
   end_row(place);
 }
 
@@ -488,7 +504,7 @@ void SourceBall<Corners>::note_straight(std::uint32_t place, std::vector<Element
     else
       for (const auto& [e, share] : segment_shares(mesh_, std::move(through), position_, to))
         rows.add_term(e.value, SymTensor3d::outer(way, 0.5 * share / time));
-    rows.add_place(rows_.source, (-1 / time) * (m * way));
+    rows.add_position(rows_.source, tangential((-1 / time) * (m * way)));
   }
   end_row(place);
 }
