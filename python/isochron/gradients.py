@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import numpy as np
@@ -10,7 +11,7 @@ from . import _core
 from .errors import InputError, UsageError
 from .grid import Grid
 from .mesh import on_host, real_array
-from .problem import Problem
+from .problem import Problem, velocities_of
 
 if TYPE_CHECKING:
     from .arrival import Arrival
@@ -110,6 +111,13 @@ class Gradients(Mapping):
         return _to_vertices(self._problem, by_element) if _by_vertex(self._problem, speed) else by_element
 
 
+def _scipy(name: str) -> Any:
+    try:
+        return importlib.import_module(f"scipy.{name}")
+    except ImportError:
+        raise UsageError("this needs SciPy, which is not installed; install it (scipy, or python3-scipy)") from None
+
+
 def _dimensions(problem: Problem) -> int:
     """Coordinates of a position."""
     return problem.mesh.ndim if isinstance(problem.mesh, Grid) else problem.mesh.points.shape[-1]
@@ -186,37 +194,59 @@ class Linearization:
 
     def gauss_newton(self, weights: Any = 1.0, **direction: Any) -> Gradients:
         """The product of the Gauss-Newton matrix of ``0.5 * (weights * misfit**2).sum()`` with a direction."""
+        weights = real_array(weights, "weights")
+        if weights.ndim > 0 and weights.shape != self._reached.shape:
+            raise InputError(f"weights has the wrong shape (it is {weights.shape}); give an array of shape {self._reached.shape}")
         return self.vjp(weights * self.jvp(**direction))
 
-    def jacobian(self, vertices: Any, of: str = "speed") -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows of some times as (data, columns, offsets), which ``scipy.sparse.csr_matrix`` takes: by the ``speed``
-        of each element, or by its ``metric``, with six columns an element (xx, xy, xz, yy, yz, zz; xy stands for yx
-        too)."""
+    def jacobian(self, vertices: Any, of: str = "speed") -> Any:
+        """The rows of some times as a ``scipy.sparse.csr_matrix``: by the ``speed`` of each element, or by its ``metric``,
+        with six columns an element (xx, xy, xz, yy, yz, zz; xy stands for yx too). Vertices, and columns on grids, are in
+        the order of ids."""
+        matrix = _scipy("sparse").csr_matrix
         offsets, elements, values = self._core.metric_jacobian(np.asarray(vertices))
         if of == "metric":
             columns = (6 * elements[:, None] + np.arange(6)).ravel()
-            return (values * np.where(_ROW == _COLUMN, 1.0, 2.0)).ravel(), columns, 6 * offsets
+            data = (values * np.where(_ROW == _COLUMN, 1.0, 2.0)).ravel()
+            return matrix((data, columns, 6 * offsets), shape=(len(offsets) - 1, 6 * self._core.elements))
         if of != "speed":
             raise UsageError(f"unknown of {of!r} (what the rows are by); choose one of: speed, metric")
         if "speed" not in self._problem.arguments and self._problem.arguments:
             raise UsageError("the metric was not given as a speed; ask for of='metric'")
         ones = self._core.from_speed(np.ones(self._core.elements))[elements]
-        return (values * ones)[:, [0, 3, 5]].sum(axis=1), elements, offsets
+        data = (values * ones)[:, [0, 3, 5]].sum(axis=1)
+        return matrix((data, elements, offsets), shape=(len(offsets) - 1, self._core.elements))
 
     def operator(self, of: str = "speed") -> Any:
-        """A ``scipy.sparse.linalg.LinearOperator`` from changes of one input, as a vector, to those of all times."""
-        from scipy.sparse.linalg import LinearOperator
-
-        gradient = self.vjp(0.0)[of]
+        """A ``scipy.sparse.linalg.LinearOperator`` from changes of one input, as a vector, to those of all times. On
+        grids both are in the order of ids, as in `jacobian`."""
+        gradients = self.vjp(0.0)
+        if of not in gradients or of == "fibers":
+            known = ", ".join(name for name in gradients if name != "fibers")
+            raise UsageError(f"unknown of {of!r} (what the times change with); choose one of: {known}")
+        gradient = gradients[of]
         if isinstance(gradient, dict):
             raise UsageError(f"{of} was given by region, which is not a vector; use jvp and vjp")
         shape = np.shape(gradient)
-        return LinearOperator(
+        return _scipy("sparse.linalg").LinearOperator(
             (self._reached.size, int(np.prod(shape))),
-            matvec=lambda change: self.jvp(**{of: np.reshape(change, shape)}).ravel(),
-            rmatvec=lambda cotangent: np.ravel(self.vjp(np.reshape(cotangent, self._reached.shape))[of]),
+            matvec=lambda change: self._as_vector(self.jvp(**{of: self._from_vector(change, shape)})),
+            rmatvec=lambda cotangent: self._as_vector(self.vjp(self._from_vector(cotangent, self._reached.shape))[of]),
             dtype=np.float64,
         )
+
+    def _as_vector(self, values: Any) -> np.ndarray:
+        values = np.asarray(values)
+        grid = self._problem.mesh
+        if isinstance(grid, Grid) and values.shape[: grid.ndim] == grid.shape:
+            values = grid.flat(values, "values", values.ndim - grid.ndim)
+        return values.ravel()
+
+    def _from_vector(self, vector: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+        grid = self._problem.mesh
+        if isinstance(grid, Grid) and shape[: grid.ndim] == grid.shape:
+            return grid.shaped(np.reshape(vector, (grid.size,) + shape[grid.ndim :]))
+        return np.reshape(vector, shape)
 
     def _flat(self, values: np.ndarray) -> np.ndarray:
         return self._problem.mesh.flat(values, "cotangent") if isinstance(self._problem.mesh, Grid) else values
@@ -230,6 +260,8 @@ class Linearization:
             if matrices.shape[-2:] == (2, 2):
                 matrices = np.pad(matrices, [(0, 0)] * (matrices.ndim - 2) + [(0, 1), (0, 1)])
             trailing = 2 if matrices.shape[-2:] == (3, 3) else 1
+            if trailing == 1 and given.get("tensor_order", "row") != "row":
+                raise InputError(f"{name} has six components, whose order is 'row' here; give matrices of shape (3, 3)")
             if isinstance(self._problem.mesh, Grid) and matrices.ndim > trailing:
                 matrices = self._problem.mesh.flat(matrices, name, trailing)
             if trailing == 2:
@@ -245,6 +277,8 @@ class Linearization:
                 speed = self._problem.mesh.flat(speed, "speed")
             elif speed.ndim > 0 and _by_vertex(self._problem, speed):
                 speed = speed[on_host(self._problem.mesh.cells)].mean(axis=1)
+            if speed.shape not in ((), (elements,)):
+                raise InputError(f"speed has the wrong shape (it is {np.shape(change)}); give it in the shape of the speed")
             return self._core.from_speed(np.ascontiguousarray(np.broadcast_to(speed, (elements,))))
         if name == "velocity" and "fibers" in given:
             velocity = given["velocity"]
@@ -253,8 +287,7 @@ class Linearization:
             if isinstance(velocity, dict) and not (isinstance(change, dict) and set(change) == set(velocity)):
                 raise InputError(f"velocity was given by region; give a dict with a change for each of {names}")
             for region in names:
-                row = np.atleast_1d(real_array(change if region is None else change[region], "velocity")).tolist()
-                rows.append(row + row[-1:] * (3 - len(row)))
+                rows.append(velocities_of(change if region is None else change[region]))
             return self._core.from_velocity(np.array(rows))
         known = ", ".join(sorted(set(self.vjp(0.0)) - {"fibers"}))
         raise InputError(f"{name} is not an input that can be changed here; give a change of one of: {known}")

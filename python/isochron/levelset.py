@@ -40,7 +40,13 @@ def level_set_sources(level_set: Any, problem: Problem) -> Sources:
     ids = np.flatnonzero(chosen.ravel(order=grid.order))
     if len(ids) == 0:
         raise InputError("level_set has no zero set inside the grid (its sign never changes); give another")
-    return Sources(ids, times.ravel(order=grid.order)[ids])
+    return ContourSources(ids, times.ravel(order=grid.order)[ids])
+
+
+class ContourSources(Sources):
+    """Voxels beside a zero set. Their onsets depend on the speed."""
+
+    __slots__ = ()
 
 
 def inverse_squared_distances(values: np.ndarray, spacing: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from .device import DeviceBackend
 from .errors import InputError, UsageError
 from .gradients import Linearization
 from .grid import Grid
-from .levelset import level_set_sources
+from .levelset import ContourSources, level_set_sources
 from .mesh import on_host
 from .problem import METRIC_ARGUMENTS, Problem
 from .progress import reporting
@@ -151,8 +151,12 @@ class Solver:
         """
         if isinstance(self._core, DeviceBackend):
             raise UsageError("derivatives are computed on the host; give host arrays")
+        if not isinstance(arrival, Arrival):
+            raise UsageError(f"linearize() got a {type(arrival).__name__}; give what solve() returned")
         if arrival.problem is not self.problem:
             raise UsageError("the arrival is of another solver or metric; give one that this solver has made")
+        if isinstance(arrival.sources, ContourSources):
+            raise UsageError("derivatives are those of sources at vertices and points, not of a level set; give such sources")
         times = arrival.times
         if isinstance(self.problem.mesh, Grid):
             times = self.problem.mesh.flat(times, "times")

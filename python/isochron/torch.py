@@ -45,6 +45,15 @@ def solve(mesh: Any, sources: Any, times: Any = None, **arguments: Any) -> Any:
     """
     torch = _torch()
     given = {"sources": sources, "times": times, **arguments}
+    if given.pop("level_set", None) is not None:
+        raise UsageError("times cannot be differentiated from a level set; give sources at vertices or points")
+    for name, value in given.items():
+        parts = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+        if not any(isinstance(part, torch.Tensor) for part in parts):
+            continue
+        if isinstance(value, dict):
+            raise UsageError(f"{name} is a dict with tensors; give one tensor, or numbers")
+        given[name] = torch.stack([torch.as_tensor(part) for part in parts])
     tensors = {name: value for name, value in given.items() if isinstance(value, torch.Tensor)}
     if wrong := [name for name, value in tensors.items() if name not in _INPUTS and value.requires_grad]:
         raise UsageError(f"times cannot be differentiated by {wrong[0]}; detach it, or give one of: {', '.join(_INPUTS)}")

@@ -116,26 +116,23 @@ class Products(unittest.TestCase):
 
 
 class Rows(unittest.TestCase):
+    @unittest.skipIf(scipy is None, "SciPy is not installed")
     def test_rows_are_gradients(self):
         mesh = square()
         speed = np.random.default_rng(5).uniform(0.8, 1.2, len(mesh.cells))
         solver = isochron.Solver(mesh, speed=speed, tolerance=1e-13)
         arrival = solver.solve([0])
         linear = solver.linearize(arrival)
-        data, columns, offsets = linear.jacobian([50, 77])
+        rows = linear.jacobian([50, 77])
         one = np.zeros(len(mesh.points))
         one[77] = 1
         expected = linear.vjp(one)["speed"]
-        row = np.zeros(len(mesh.cells))
-        row[columns[offsets[1] :]] = data[offsets[1] :]
-        np.testing.assert_allclose(row, expected, rtol=1e-10, atol=1e-15)
-        by_metric, columns, offsets = linear.jacobian([50, 77], of="metric")
-        whole = np.zeros(6 * len(mesh.cells))
-        whole[columns[offsets[1] :]] = by_metric[offsets[1] :]
+        np.testing.assert_allclose(rows[1].toarray()[0], expected, rtol=1e-10, atol=1e-15)
+        whole = linear.jacobian([50, 77], of="metric")[1].toarray()[0]
         matrices = linear.vjp(one)["metric"]
         twice = np.where(np.eye(3, dtype=bool), 1.0, 2.0)
-        rows, row_columns = np.triu_indices(3)
-        np.testing.assert_allclose(whole.reshape(-1, 6), (matrices * twice)[:, rows, row_columns], atol=1e-14)
+        upper, right = np.triu_indices(3)
+        np.testing.assert_allclose(whole.reshape(-1, 6), (matrices * twice)[:, upper, right], atol=1e-14)
 
     @unittest.skipIf(scipy is None, "SciPy is not installed")
     def test_operator(self):
@@ -146,8 +143,19 @@ class Rows(unittest.TestCase):
         random = np.random.default_rng(6)
         change, cotangent = random.normal(size=operator.shape[1]), random.normal(size=operator.shape[0])
         self.assertAlmostEqual(dot(operator.matvec(change), cotangent), dot(change, operator.rmatvec(cotangent)), places=9)
-        rows = scipy.sparse.csr_matrix(linear.jacobian(np.arange(len(mesh.points))), shape=operator.shape)
+        rows = linear.jacobian(np.arange(len(mesh.points)))
+        self.assertEqual(rows.shape, operator.shape)
         np.testing.assert_allclose(rows @ change, operator.matvec(change), atol=1e-10)
+
+    @unittest.skipIf(scipy is None, "SciPy is not installed")
+    def test_rows_and_operator_of_a_grid_have_one_order(self):
+        for order in "CF":
+            grid = isochron.Grid((5, 7), order=order)
+            solver = isochron.Solver(grid, speed=np.ones(grid.shape), source_init="plain")
+            linear = solver.linearize(solver.solve([0]))
+            change = np.random.default_rng(7).normal(size=grid.size)
+            operator = linear.operator("speed")
+            np.testing.assert_allclose(linear.jacobian(np.arange(grid.size)) @ change, operator.matvec(change), atol=1e-10)
 
 
 class Refusals(unittest.TestCase):
@@ -163,6 +171,17 @@ class Refusals(unittest.TestCase):
             linear.vjp(np.ones(5))
         with self.assertRaisesRegex(InputError, "position has the wrong shape"):
             linear.jvp(position=0.1)
+        with self.assertRaisesRegex(InputError, "speed has the wrong shape"):
+            linear.jvp(speed=np.ones((8, 8, 2)))
+        with self.assertRaisesRegex(InputError, "weights has the wrong shape"):
+            linear.gauss_newton(np.ones(3), speed=1.0)
+        with self.assertRaisesRegex(UsageError, "give what solve"):
+            solver.linearize(arrival.times)
+        with self.assertRaisesRegex(UsageError, "not of a level set"):
+            solver.linearize(solver.solve(level_set=np.arange(64.0).reshape(8, 8) - 20.5))
+        if scipy is not None:
+            with self.assertRaisesRegex(UsageError, "unknown of 'nonsense'"):
+                linear.operator("nonsense")
         with self.assertRaisesRegex(InputError, "metric has the wrong shape"):
             linear.jvp(metric=np.ones(5))
         with self.assertRaisesRegex(KeyError, "there are: metric, onset, speed"):

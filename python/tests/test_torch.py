@@ -63,6 +63,12 @@ class Autograd(unittest.TestCase):
         times.sum().backward()
         self.assertAlmostEqual(float(speed.grad.sum()), -float(times.detach().sum()) / 2, places=4)
 
+    def test_lists_of_tensors(self):
+        onset = self.tensor(0.25)
+        times = isochron.torch.solve(isochron.Grid((6, 6)), [0], [onset])
+        times.sum().backward()
+        self.assertAlmostEqual(float(onset.grad), 36, places=9)
+
     def test_velocities_and_a_solver(self):
         mesh = isochron.generate.cube(n=4, jitter=0.2)
         fibers = np.tile([1.0, 0.3, 0.0], (len(mesh.cells), 1))
@@ -99,6 +105,10 @@ class Autograd(unittest.TestCase):
             isochron.torch.solve(grid, [0], mask=self.tensor(np.ones((8, 8))))
         with self.assertRaisesRegex(UsageError, "first order"):
             isochron.torch.solve(grid, [0], speed=speed, order=2)
+        with self.assertRaisesRegex(UsageError, "from a level set"):
+            isochron.torch.solve(grid, None, level_set=np.ones((8, 8)), speed=speed)
+        with self.assertRaisesRegex(UsageError, "a dict with tensors"):
+            isochron.torch.solve(grid, [0], velocity={0: speed[0]})
         place = self.tensor([[2.0, 3.0]])  # a voxel
         with self.assertRaisesRegex(UsageError, "a source is a vertex"):
             isochron.torch.solve(grid, place).sum().backward()

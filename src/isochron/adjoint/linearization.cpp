@@ -74,16 +74,17 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
     check_count("the direction of the positions", direction.position.size(), movable.size(), "sources");
   for (std::size_t e = 0; e < direction.metric.size(); ++e)
     if (!is_finite(direction.metric[e]))
-      throw InputError(fmt::format("the direction of the metric is not finite in element {}", e));
+      throw InputError(fmt::format("the direction of the metric is not finite in element {}; give finite numbers", e));
   for (std::size_t s = 0; s < direction.onset.size(); ++s)
     if (!std::isfinite(direction.onset[s]))
-      throw InputError(fmt::format("the direction of the onset of source {} is not finite", s));
+      throw InputError(fmt::format("the direction of the onset of source {} is not finite; give a finite number", s));
   for (std::size_t s = 0; s < direction.position.size(); ++s) {
     if (!direction.position[s]) continue;
     if (!isochron::is_finite(*direction.position[s]))
-      throw InputError(fmt::format("the direction of the position of source {} is not finite", s));
+      throw InputError(fmt::format("the direction of the position of source {} is not finite; give finite numbers", s));
     if (movable[s] == 0 && norm(*direction.position[s]) > 0)
-      throw InputError(fmt::format("source {} is a vertex, which cannot be moved; give a point between vertices", s));
+      throw InputError(fmt::format(
+          "source {} is a vertex or outside the mesh and cannot be moved; give a point between vertices", s));
   }
   std::vector<double> values(system_->size(), 0.0);
   if (!direction.metric.empty())

@@ -87,7 +87,7 @@ class Components {
   std::vector<std::pair<std::uint32_t, std::size_t>> calls_;
 };
 
-/// Groups of at most as many rows are solved by elimination.
+/// Larger groups of rows than this are solved by sweeps, the others by elimination.
 constexpr std::size_t max_eliminated = 200;
 
 [[noreturn]] void refuse_circle(std::size_t rows) {
@@ -119,15 +119,12 @@ void eliminate(std::vector<double>& a, std::vector<double>& b) {
 /// Sweeps until the values stay what they are up to rounding. `sweep` gives the largest change and the largest value.
 template <class Sweep>
 void sweep_to_end(std::size_t rows, const Sweep& sweep) {
-  constexpr std::size_t max_sweeps = 1'000'000;  // what is left shrinks with each, by 1/100 where edges are 1 : 100
-  const StoppableLoop loop;
-  bool ended = false;
-  loop(0, max_sweeps, [&](std::size_t) {
-    if (ended) return;
+  constexpr std::size_t max_sweeps = 1'000'000;  // each takes away a share of what is left
+  for (std::size_t k = 0; k < max_sweeps; ++k) {
     const auto [change, largest] = sweep();
-    ended = !(change > 2 * std::numeric_limits<double>::epsilon() * largest);
-  });
-  if (!ended) refuse_circle(rows);
+    if (!(change > 2 * std::numeric_limits<double>::epsilon() * largest)) return;
+  }
+  refuse_circle(rows);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // Stretches of large arrays, filled by several threads.
 #pragma once
 
+#include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel.h"

@@ -67,7 +67,7 @@ class MeshDependence {
     Way best;
     const T now = relax_.times().load(v);
     const auto keep = [&](const auto& candidate, const auto& face, std::uint32_t element, std::uint32_t record) {
-      const T slack = rounding * best.time;
+      const T slack = rounding * std::abs(best.time);
       const bool equal = best.time < inf && std::abs(candidate.time - best.time) <= slack;
       if (equal ? element >= best.element : !(candidate.time < best.time)) return;
       best = {candidate.time, face, {}, element, record};

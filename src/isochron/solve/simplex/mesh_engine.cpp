@@ -232,8 +232,14 @@ class MeshAdapter {
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) {
     std::vector<std::uint8_t> result(sources.count(), 0);
     std::fill_n(result.end() - static_cast<std::ptrdiff_t>(sources.points.size()), sources.points.size(), 1);
-    for (const PlacedSource& source : place(sources).points)
-      if (source.vertex.valid()) result[source.source] = 0;
+    const std::size_t vertices = sources.vertices.size();
+    for (const PlacedSource& source : place(sources).points) {
+      const auto number = static_cast<std::size_t>(source.source);
+      // A point outside tetrahedra is on their boundary whichever way it goes; one beside a surface is on the surface.
+      const bool outside =
+          Corners == 4 && number >= vertices && source.position != sources.points[number - vertices].position;
+      if (source.vertex.valid() || outside) result[number] = 0;
+    }
     return result;
   }
   /// What an element that is solved on is to the user.
