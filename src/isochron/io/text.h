@@ -66,10 +66,12 @@ ISOCHRON_ALWAYS_INLINE std::from_chars_result number_from(const char* first, con
     std::uint64_t number = 0;
     for (; end != last && *end >= '0' && *end <= '9'; ++end) number = 10 * number + static_cast<unsigned>(*end - '0');
     constexpr std::ptrdiff_t safe_digits = 18;
-    const auto whole = minus ? -static_cast<std::int64_t>(number) : static_cast<std::int64_t>(number);
-    if (end != begin && end - begin <= safe_digits && std::in_range<Number>(whole)) {
-      value = static_cast<Number>(whole);
-      return {end, std::errc()};
+    if (end != begin && end - begin <= safe_digits) {
+      const auto whole = minus ? -static_cast<std::int64_t>(number) : static_cast<std::int64_t>(number);
+      if (std::in_range<Number>(whole)) {
+        value = static_cast<Number>(whole);
+        return {end, std::errc()};
+      }
     }
   }
   return std::from_chars(first, last, value);
