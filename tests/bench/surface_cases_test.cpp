@@ -1,5 +1,6 @@
 #include "bench/paper/surface_cases.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
+
+#include <unistd.h>
 
 #include "bench/paper/tables.h"
 #include "isochron/surface/triangulate/delaunay.h"
@@ -147,7 +150,8 @@ class StoredParticles : public SurfaceCases {
     return result;
   }
 
-  std::filesystem::path folder_ = std::filesystem::path(testing::TempDir()) / "isochron_stored_particles";
+  std::filesystem::path folder_ =
+      std::filesystem::path(testing::TempDir()) / fmt::format("isochron_stored_particles_{}", ::getpid());
 };
 
 TEST_F(StoredParticles, AreMadeAMeshOfWhereThereIsCgal) {
