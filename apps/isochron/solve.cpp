@@ -24,6 +24,7 @@ std::string methods_by_hardware() {
   for (const Capability& row : capabilities()) (runs_on_gpu(row.method) ? on_gpu : everywhere).insert(row.method);
   const auto names = [](const std::set<Method>& methods) {
     std::vector<std::string_view> list;
+    list.reserve(methods.size());
     for (const Method method : methods) list.push_back(name_of(method));
     return list;
   };

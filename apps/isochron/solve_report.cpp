@@ -96,7 +96,7 @@ std::string points_of(const SolveSummary& summary, std::size_t count) {
 
 /// "ball around 3 of 5 sources".
 std::string text_of_start(const Arrival& arrival) {
-  const std::string name(name_of(*arrival.source_init));
+  std::string name(name_of(*arrival.source_init));
   if (arrival.source_init != SourceInit::ball || arrival.point_sources == 0) return name;
   if (arrival.source_balls == 0) return name + (arrival.point_sources == 1 ? " without effect" : " around no source");
   if (arrival.source_balls == arrival.point_sources)

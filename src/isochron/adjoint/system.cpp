@@ -25,10 +25,12 @@ class Components {
         group_begin_(group_begin),
         found_(system.size(), none),
         low_(system.size(), 0),
-        finished_(system.size(), 0) {
-    order_.reserve(system.size());
+        finished_(system.size(), 0) {}
+
+  void find() {
+    order_.reserve(system_.size());
     const StoppableLoop loop;
-    loop(0, system.size(), [&](std::size_t row) {
+    loop(0, system_.size(), [&](std::size_t row) {
       if (found_[row] == none) visit(static_cast<std::uint32_t>(row));
     });
     group_begin_.push_back(static_cast<std::uint32_t>(order_.size()));
@@ -149,7 +151,7 @@ void DependenceRows::append(const DependenceRows& others, std::uint32_t shared) 
 
 DependenceSystem::DependenceSystem(DependenceRows rows, Shape shape)
     : rows_(std::move(rows)), shape_(std::move(shape)) {
-  Components(*this, order_, group_begin_);
+  Components(*this, order_, group_begin_).find();
   place_.resize(order_.size());
   for (std::size_t k = 0; k < order_.size(); ++k) place_[order_[k]] = static_cast<std::uint32_t>(k);
 }
