@@ -50,8 +50,8 @@ struct DependenceRows {
     term_end.push_back(element.size());
   }
 
-  /// Adds the rows of others behind these. Their nodes below `shared` keep their numbers, the rest are shifted as they
-  /// themselves are.
+  /// Adds other rows behind these. In them, nodes below `shared` are numbers in the whole and stay; the others count
+  /// from the first of those rows and are shifted with them.
   void append(const DependenceRows& others, std::uint32_t shared);
 };
 

@@ -224,7 +224,7 @@ void DependenceSystem::pass_back(std::size_t begin, std::size_t end, std::span<d
   if (end - begin > 1 && end - begin <= max_eliminated) {
     solve_small(begin, end, true, values);
   } else if (end - begin > 1) {
-    // What a row gets goes on at once; `values` has what has not gone on yet.
+    // What a row has received is passed on at once; `values` holds what is still to be passed on.
     std::vector<double> total(end - begin, 0.0);
     sweep_to_end(end - begin, [&] {
       double change = 0, largest = 0;

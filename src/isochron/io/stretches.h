@@ -19,16 +19,17 @@ void parallel_stretches(int threads, std::size_t count, std::size_t stretch, Bod
   });
 }
 
-/// Gives a vector its elements while several threads fill it, from the front on: a stretch of them is set to nothing
+/// Gives a vector its elements while several threads fill it, from the front on: a stretch of them is zero-filled
 /// shortly before it gets its values, when it stays in the cache, and not all by one thread before the others start.
 template <class T>
 class GrowingVector {
  public:
-  /// The vector will have so many elements more.
+  /// Reserves room for so many more elements; only within that room may others write while it grows.
   GrowingVector(std::vector<T>& values, std::size_t count) : values_(values), before_(values.size()) {
     make_room(values, before_ + count);
   }
-  /// Makes the new elements up to this one and returns the first; they stay where they are.
+  /// Makes the first `end` of the new elements, as far as they are missing, and returns where the new ones begin; they do
+  /// not move later.
   T* up_to(std::size_t end) {
     const std::lock_guard lock(mutex_);
     if (values_.size() < before_ + end) values_.resize(before_ + end);

@@ -17,9 +17,10 @@
 
 namespace isochron {
 
-/// Writes the rows of vertices from the times as they are. A front that comes through λ_k x_k has the row
-/// du = Σ λ_k du_k + pᵀ dM p / 2|p| with p = x − Σ λ_k x_k, as its way is the shortest there is. Of ways of equal
-/// length it takes the one through the element with the smallest id.
+/// Writes how each vertex's time depends on others, from the times as they are (a row of `DependenceRows`). Of a front
+/// that comes from the point Σ λ_k x_k of a face along p = x − Σ λ_k x_k, du = Σ λ_k du_k + pᵀ dM p / 2|p|: λ makes the
+/// time least, so that its own change does not count. Of paths of equal time it takes the one through the element with
+/// the smallest id.
 template <class T, int Corners>
 class MeshDependence {
   using Relax = Relaxer<T, Corners, PlainTimes<T>>;
@@ -31,17 +32,17 @@ class MeshDependence {
 
   /// Element ids are those of the mesh.
   void add_row(std::uint32_t v, DependenceRows& rows) const {
-    const Way way = find_way(v);
-    if (way.virtual_record != none) return add_virtual_row(way, rows);
+    const Path path = find_path(v);
+    if (path.virtual_record != none) return add_virtual_row(path, rows);
     Vec3d p = point(v);
     for (int k = 0; k < Corners - 1; ++k) {
-      if (!(way.weight[k] > 0)) continue;
-      rows.add_node(way.face[k], way.weight[k]);
-      p = p - way.weight[k] * point(way.face[k]);
+      if (!(path.weight[k] > 0)) continue;
+      rows.add_node(path.face[k], path.weight[k]);
+      p = p - path.weight[k] * point(path.face[k]);
     }
-    if (way.element != none) {
-      const double time = std::sqrt(squared_length(metric_.tensor(ElementId(way.element)), p));
-      rows.add_term(way.element, time > 0 ? SymTensor3d::outer(p, 0.5 / time) : SymTensor3d{});
+    if (path.element != none) {
+      const double time = std::sqrt(squared_length(metric_.tensor(ElementId(path.element)), p));
+      rows.add_term(path.element, time > 0 ? SymTensor3d::outer(p, 0.5 / time) : SymTensor3d{});
     }
     rows.end_row();
   }
@@ -50,12 +51,12 @@ class MeshDependence {
   static constexpr std::uint32_t none = VertexId::invalid_value;
   static constexpr T inf = std::numeric_limits<T>::infinity();
 
-  struct Way {
+  struct Path {
     T time = inf;
     std::array<std::uint32_t, Corners - 1> face{};
     std::array<double, Corners - 1> weight{};
-    std::uint32_t element = none;         ///< the user's
-    std::uint32_t virtual_record = none;  ///< or this
+    std::uint32_t element = none;         ///< of the mesh, or …
+    std::uint32_t virtual_record = none;  ///< … a virtual one of the problem
   };
 
   [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.point(problem_.user(v)); }
@@ -63,8 +64,8 @@ class MeshDependence {
   /// What differs by less is taken for equal.
   static constexpr T rounding = 8 * std::numeric_limits<T>::epsilon();
 
-  [[nodiscard]] Way find_way(std::uint32_t v) const {
-    Way best;
+  [[nodiscard]] Path find_path(std::uint32_t v) const {
+    Path best;
     const T now = relax_.times().load(v);
     const auto keep = [&](const auto& candidate, const auto& face, std::uint32_t element, std::uint32_t record) {
       const T slack = rounding * std::abs(best.time);
@@ -73,7 +74,7 @@ class MeshDependence {
       best = {candidate.time, face, {}, element, record};
       for (int k = 0; k < Corners - 1; ++k) best.weight[k] = static_cast<double>(candidate.weight[k]);
     };
-    // Nothing comes from a face that is not earlier than the vertex.
+    // Nothing comes from a face without a corner that is earlier than the vertex.
     const auto earlier = [&](const auto& face) {
       return std::any_of(face.begin(), face.end(), [&](std::uint32_t c) { return relax_.times().load(c) < now; });
     };
@@ -102,11 +103,11 @@ class MeshDependence {
   }
 
   /// Through a virtual triangle, whose squared lengths depend on those of the triangles it stands for.
-  void add_virtual_row(const Way& way, DependenceRows& rows) const {
-    const auto& record = problem_.virtual_elements.records[way.virtual_record];
-    for (int k = 0; k < Corners - 1; ++k) rows.add_node(way.face[k], way.weight[k]);
+  void add_virtual_row(const Path& path, DependenceRows& rows) const {
+    const auto& record = problem_.virtual_elements.records[path.virtual_record];
+    for (int k = 0; k < Corners - 1; ++k) rows.add_node(path.face[k], path.weight[k]);
     if constexpr (Corners == 3) {
-      const double a = way.weight[0], b = way.weight[1];
+      const double a = path.weight[0], b = path.weight[1];
       const double ab = record.length[0], ax = record.length[1], bx = record.length[2];
       const double squared = a * ax + b * bx - a * b * ab;
       const double half = squared > 0 ? 0.5 / std::sqrt(squared) : 0;
