@@ -28,8 +28,8 @@ class GrowingVector {
   GrowingVector(std::vector<T>& values, std::size_t count) : values_(values), before_(values.size()) {
     make_room(values, before_ + count);
   }
-  /// Makes the first `end` of the new elements, as far as they are missing, and returns where the new ones begin; they do
-  /// not move later.
+  /// Makes the first `end` of the new elements, as far as they are missing, and returns where the new ones begin; they
+  /// do not move later.
   T* up_to(std::size_t end) {
     const std::lock_guard lock(mutex_);
     if (values_.size() < before_ + end) values_.resize(before_ + end);
