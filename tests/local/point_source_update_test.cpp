@@ -82,6 +82,25 @@ TEST(PointSourceUpdate, IsTheTimeOfAPathThroughTheFace) {
   }
 }
 
+TEST(PointSourceUpdate, ASourceInThePlaneOfTheFaceStaysOneWhenItsTimesAreRounded) {
+  Random random(5);
+  for (int i = 0; i < 5000; ++i) {
+    const std::array<Vec3d, 3> face{random_point(random), random_point(random), random_point(random)};
+    const Vec3d x = random_point(random);
+    const double w0 = 4 * random.uniform() - 2, w1 = 4 * random.uniform() - 2;
+    const Vec3d source = w0 * face[0] + w1 * face[1] + (1 - w0 - w1) * face[2];
+    const auto time = [&](double rounding) {
+      std::array<double, 3> u{};
+      for (int k = 0; k < 3; ++k) u[k] = norm(face[k] - source) * (k == 0 ? 1 + rounding : 1);
+      return point_source_tet_update(u[0], u[1], u[2], lengths(face, x)).time;
+    };
+    const double area = norm(cross(face[1] - face[0], face[2] - face[0]));
+    if (area > 0.1) {
+      EXPECT_NEAR(time(1e-14), time(-1e-14), 1e-4) << i;
+    }
+  }
+}
+
 TEST(PointSourceUpdate, CornersWithoutTimesDropOut) {
   const std::array<Vec3d, 3> face{{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}};
   const Vec3d source{0.5, 0, -1}, x{0.5, 0, 1};

@@ -12,6 +12,14 @@
 namespace isochron {
 namespace detail {
 
+/// The squared height of a point over a line or plane, as a difference of squared lengths that add up to `of`. A point
+/// in the line or plane has height 0, and rounding must not make it none: what is below 0 by rounding alone is 0.
+template <class T>
+ISOCHRON_HD inline T squared_height(T difference, T of) {
+  const T rounding = sizeof(T) == sizeof(double) ? T(1e-9) : T(1e-4);
+  return difference < T(0) && difference >= -rounding * of ? T(0) : difference;
+}
+
 /// A point beside the line through a and b.
 template <class T>
 struct BesideLine {
@@ -19,7 +27,8 @@ struct BesideLine {
   T height;  ///< squared; below 0 when no point has these distances
 
   ISOCHRON_HD BesideLine(T squared_to_a, T squared_to_b, T lab)
-      : along((squared_to_b + lab - squared_to_a) / (T(2) * lab)), height(squared_to_b - along * along * lab) {}
+      : along((squared_to_b + lab - squared_to_a) / (T(2) * lab)),
+        height(squared_height(squared_to_b - along * along * lab, squared_to_b + lab)) {}
 };
 
 /// The share of the distance from the source's foot to the target's at which the straight line between them crosses, by
@@ -106,7 +115,8 @@ ISOCHRON_HD inline PointSourceCandidate<T> point_source_tet_update(T u1, T u2, T
   const auto foot = [&](T squared_to_1, T squared_to_2, T squared_to_3) {
     const T g1 = T(0.5) * (f.f11 + squared_to_3 - squared_to_1), g2 = T(0.5) * (f.f22 + squared_to_3 - squared_to_2);
     const T first = (f.f22 * g1 - f.f12 * g2) * inverse, second = (f.f11 * g2 - f.f12 * g1) * inverse;
-    return Foot{first, second, squared_to_3 - first * g1 - second * g2};
+    const T height = squared_to_3 - first * g1 - second * g2;
+    return Foot{first, second, detail::squared_height(height, squared_to_3 + f.f11 + f.f22)};
   };
   const Foot source = foot(u1 * u1, u2 * u2, u3 * u3), target = foot(l.l1x, l.l2x, l.l3x);
   if (!(source.height >= T(0))) {
