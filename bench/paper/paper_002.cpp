@@ -336,10 +336,10 @@ bool table_002_4(const BenchOptions& options) {
     if (epsilon) {
       model.set_sizes(sizing(*epsilon, *delta), factor);
       row.name = fmt::format("epsilon {}, delta {}", *epsilon, *delta);
-      if (!(model.particles > asked_before))
-        row.fault =
-            fmt::format("the sizes ask for {:.0f} particles, no more than with larger epsilon and delta ({:.0f})",
-                        model.particles, asked_before);
+      // As many are right where the largest size that the object allows is the smallest of both.
+      if (model.particles < asked_before)
+        row.fault = fmt::format("the sizes ask for {:.0f} particles, fewer than with larger epsilon and delta ({:.0f})",
+                                model.particles, asked_before);
       asked_before = model.particles;
     } else {
       model.ask_for(particles);

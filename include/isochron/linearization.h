@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "isochron/mesh.h"
 #include "isochron/metric.h"
 #include "isochron/types.h"
 
@@ -21,6 +22,9 @@ struct InputValues {
   std::vector<double> onset;  ///< of the time of each source: vertices first, then points
   /// Of the position of each source; none where it is a vertex or voxel, or lies on one: that cannot be moved.
   std::vector<std::optional<Vec3d>> position;
+  /// Of the position of each vertex of a mesh, apart from what the lengths of its elements' edges change: those are in
+  /// `metric`. See `gradient_by_vertices`. Empty on images.
+  std::vector<Vec3d> vertex;
 };
 
 /// Rows of a sparse matrix: row r has the entries from offsets[r] to offsets[r + 1].
@@ -80,6 +84,17 @@ std::vector<SymTensor3d> metric_change_of_velocity_tensor(const Metric& metric, 
 std::vector<Velocities> gradient_by_velocities(std::span<const SymTensor3d> gradient, const FiberMetric& metric);
 std::vector<SymTensor3d> metric_change_of_velocities(const FiberMetric& metric, std::size_t element_count,
                                                      std::span<const Velocities> change);
+
+/// By the positions of the mesh's vertices, while each element keeps its M and the points of sources keep their places:
+/// from a gradient as `Linearization::vjp` gives it. A displacement x → x + A x within an element changes squared
+/// lengths as dM = AᵀM + MA does.
+template <int Corners>
+std::vector<Vec3d> gradient_by_vertices(const InputValues& gradient, const SimplexMesh<Corners>& mesh,
+                                        const Metric& metric);
+/// The direction that belongs to a displacement of each vertex.
+template <int Corners>
+InputValues change_of_vertices(const SimplexMesh<Corners>& mesh, const Metric& metric,
+                               std::span<const Vec3d> displacement);
 
 /// By the components of the fibre vectors as they are given (not of unit length); 0 where there is no fibre.
 std::vector<Vec3d> gradient_by_fibers(std::span<const SymTensor3d> gradient, const FiberMetric& metric);

@@ -44,6 +44,9 @@ class Gradients(Mapping):
     ``onset``, ``position``
         By the time of each source, and by its position, where all are points: a source at a vertex cannot be moved, and
         with one of these ``position`` raises an error.
+    ``points``
+        On meshes by the coordinates of the points, one row each: elements keep their metric, and sources given as points
+        stay where they are.
     """
 
     def __init__(self, core: _core.Linearization, problem: Problem, found: tuple) -> None:
@@ -58,9 +61,11 @@ class Gradients(Mapping):
             self._names.append("speed")
         if not np.isnan(found[2]).any():
             self._names.append("position")
+        if not isinstance(problem.mesh, Grid):
+            self._names.append("points")
 
     def __getitem__(self, name: str) -> Any:
-        metric, onset, position = self._found
+        metric, onset, position, vertex = self._found
         if name == "position" and np.isnan(position).any():
             raise UsageError(
                 "a source is a vertex, which cannot be moved; give points between vertices as sources"
@@ -71,6 +76,8 @@ class Gradients(Mapping):
             return onset
         if name == "position":
             return position[:, : _dimensions(self._problem)]
+        if name == "points":
+            return self._core.by_points(metric, vertex)[:, : _dimensions(self._problem)]
         if name == "metric":
             return self._of_elements(_matrices(metric))
         if name == "velocity_tensor":
@@ -176,9 +183,10 @@ class Linearization:
         return Gradients(self._core, self._problem, self._core.vjp(self._flat(np.where(self._reached, given, 0.0))))
 
     def jvp(self, **direction: Any) -> np.ndarray:
-        """The change of the times with a change of some of speed, metric, velocity_tensor, velocity, onset and position,
-        by name, in the shapes that `Gradients` has; 0 where nothing arrived."""
+        """The change of the times with a change of some of speed, metric, velocity_tensor, velocity, onset, position and
+        points, by name, in the shapes that `Gradients` has; 0 where nothing arrived."""
         onset, position = direction.pop("onset", None), direction.pop("position", None)
+        points = direction.pop("points", None)
         metric = None
         for name, change in direction.items():
             part = self._metric_change(name, change)
@@ -189,7 +197,13 @@ class Linearization:
             if position.shape != wanted:
                 raise InputError(f"position has the wrong shape (it is {position.shape}); give an array of shape {wanted}")
             position = np.pad(position, ((0, 0), (0, 3 - wanted[1])))
-        change = self._core.jvp(metric, None if onset is None else real_array(onset, "onset"), position)
+        if points is not None:
+            points = real_array(points, "points")
+            wanted = (self._problem.vertices, _dimensions(self._problem))
+            if points.shape != wanted:
+                raise InputError(f"points has the wrong shape (it is {points.shape}); give an array of shape {wanted}")
+            points = np.pad(points, ((0, 0), (0, 3 - wanted[1])))
+        change = self._core.jvp(metric, None if onset is None else real_array(onset, "onset"), position, points)
         return self._problem.mesh.shaped(change) if isinstance(self._problem.mesh, Grid) else change
 
     def gauss_newton(self, weights: Any = 1.0, **direction: Any) -> Gradients:

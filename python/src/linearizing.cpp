@@ -44,7 +44,7 @@ std::vector<double> speeds_of(const LinearizedProblem& on) {
   return std::vector<double>(on.linear.element_count(), 1 / slowness);
 }
 
-/// (metric, onset, position); NaN for a source that has no derivative by its place.
+/// (metric, onset, position, vertex); NaN for a source that has no derivative by its place.
 py::tuple vjp(const LinearizedProblem& on, const py::array& cotangent) {
   Conversions unseen;
   const auto given =
@@ -54,15 +54,45 @@ py::tuple vjp(const LinearizedProblem& on, const py::array& cotangent) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& place : result.position) position.push_back(place.value_or(Vec3d{nan, nan, nan}));
   return py::make_tuple(array_on_rows<double>(std::move(result.metric)), array_on(std::move(result.onset)),
-                        array_on_rows<double>(std::move(position)));
+                        array_on_rows<double>(std::move(position)), array_on_rows<double>(std::move(result.vertex)));
+}
+
+/// Calls `work(mesh)` where the problem is on one.
+template <class Work>
+auto on_mesh(const LinearizedProblem& on, const Work& work) {
+  const auto& of = on.problem->shape->of;
+  if (const auto* triangles = std::get_if<TriangleMesh>(&of)) return work(*triangles);
+  if (const auto* tets = std::get_if<TetMesh>(&of)) return work(*tets);
+  throw UsageError("the voxels of a grid stay where they are; ask for derivatives by points on a mesh");
+}
+
+py::array_t<double> by_points(const LinearizedProblem& on, const py::array& metric, const py::array& vertex) {
+  InputValues gradient;
+  Conversions unseen;
+  gradient.metric = tensors_from(metric, on.linear.element_count());
+  gradient.vertex = rows_of<Vec3d>(vertex, "points", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen).copy();
+  return array_on_rows<double>(unlocked([&] {
+    return on_mesh(on, [&](const auto& mesh) { return gradient_by_vertices(gradient, mesh, on.problem->metric); });
+  }));
 }
 
 py::array_t<double> jvp(const LinearizedProblem& on, const py::object& metric, const py::object& onset,
-                        const py::object& position) {
+                        const py::object& position, const py::object& points) {
   InputValues direction;
   Conversions unseen;
+  if (!points.is_none()) {
+    const auto displacement =
+        rows_of<Vec3d>(points, "points", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen);
+    direction = on_mesh(on, [&](const auto& mesh) {
+      return change_of_vertices(mesh, on.problem->metric, {displacement.data(), displacement.size()});
+    });
+  }
   const auto sources = static_cast<py::ssize_t>(on.linear.source_count());
-  if (!metric.is_none()) direction.metric = tensors_from(metric, on.linear.element_count());
+  if (!metric.is_none()) {
+    Tensors change = tensors_from(metric, on.linear.element_count());
+    for (std::size_t e = 0; e < direction.metric.size(); ++e) change[e] = change[e] + direction.metric[e];
+    direction.metric = std::move(change);
+  }
   if (!onset.is_none()) direction.onset = rows_of<double>(onset, "onset", sources, unseen).copy();
   if (!position.is_none())
     for (const Vec3d& place : rows_of<Vec3d>(position, "position", sources, unseen))
@@ -98,7 +128,9 @@ void bind_linearizing(py::module_& module) {
       .def_property_readonly(
           "sources", [](const LinearizedProblem& on) { return on.linear.source_count(); }, "Sources.")
       .def("vjp", &vjp, "cotangent"_a, "Adjoint product.")
-      .def("jvp", &jvp, "metric"_a = py::none(), "onset"_a = py::none(), "position"_a = py::none(), "Tangent product.")
+      .def("jvp", &jvp, "metric"_a = py::none(), "onset"_a = py::none(), "position"_a = py::none(),
+           "points"_a = py::none(), "Tangent product.")
+      .def("by_points", &by_points, "metric"_a, "vertex"_a, "By the positions of the mesh's vertices.")
       .def("metric_jacobian", &metric_jacobian, "vertices"_a, "Rows by the metric.")
       .def(
           "by_speed",

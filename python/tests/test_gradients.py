@@ -76,7 +76,7 @@ class Products(unittest.TestCase):
                                  tolerance=1e-13)
         linear = solver.linearize(solver.solve([0]))
         gradients = linear.vjp(1.0)
-        self.assertEqual(set(gradients), {"metric", "onset", "velocity", "fibers"})
+        self.assertEqual(set(gradients), {"metric", "onset", "velocity", "fibers", "points"})
         direction = {0: np.array([0.1, -0.2]), 1: np.array([0.2, 0.1])}
         change = linear.jvp(velocity=direction)
         backwards = sum(dot(gradients["velocity"][r], direction[r]) for r in direction)
@@ -99,6 +99,43 @@ class Products(unittest.TestCase):
         self.assertEqual(gradients["position"].shape, (1, 2))
         change = linear.jvp(position=[[0.3, -0.2]])
         self.assertAlmostEqual(change.sum(), dot(gradients["position"], [[0.3, -0.2]]), delta=1e-10 * abs(change).sum())
+
+    def test_points(self):
+        for mesh in (square(), isochron.generate.cube(n=9, jitter=0.2), isochron.generate.sphere(frequency=6)):
+            place = np.array([0.5, 0.3, 0.2, 0.0])[: mesh.cells.shape[1]] @ np.asarray(mesh.points)[np.asarray(mesh.cells)[70]]
+            options = {"tolerance": 1e-13, "precision": "double", "speed": 1.3, "split_obtuse": "never"}
+            solver = isochron.Solver(mesh, **options)
+            linear = solver.linearize(solver.solve([place]))
+            points = np.asarray(mesh.points)
+            displacement = np.stack([np.sin(points[:, 1]), np.cos(2 * points[:, 0]), 0 * points[:, 0]], axis=1)
+            change = linear.jvp(points=displacement)
+
+            def moved(step):
+                return isochron.solve((points + step * displacement, mesh.cells), [place], **options).times
+
+            difference = (moved(1e-6) - moved(-1e-6)) / 2e-6
+            self.assertLess(np.linalg.norm(difference - change), 1e-5 * np.linalg.norm(change))
+            cotangent = np.random.default_rng(1).normal(size=change.shape)
+            backwards = dot(linear.vjp(cotangent)["points"], displacement)
+            self.assertAlmostEqual(backwards, dot(cotangent, change), delta=1e-10 * np.abs(cotangent * change).sum())
+            with self.assertRaisesRegex(InputError, "points has the wrong shape"):
+                linear.jvp(points=displacement[1:])
+
+    def test_points_of_flat_meshes_have_two_coordinates(self):
+        mesh = square()
+        solver = isochron.Solver((mesh.points[:, :2], mesh.cells), tolerance=1e-13)
+        linear = solver.linearize(solver.solve([0]))
+        self.assertEqual(linear.vjp(1.0)["points"].shape, (len(mesh.points), 2))
+        rows = linear.operator("points")
+        self.assertEqual(rows.shape, (len(mesh.points), 2 * len(mesh.points)))
+
+    def test_points_of_grids_stay(self):
+        grid = isochron.Grid((9, 8))
+        solver = isochron.Solver(grid, speed=np.ones(grid.shape))
+        linear = solver.linearize(solver.solve([0]))
+        self.assertNotIn("points", linear.vjp(1.0))
+        with self.assertRaisesRegex(UsageError, "grid"):
+            linear.jvp(points=np.zeros((grid.size, 2)))
 
     def test_tensors_on_grids(self):
         grid = isochron.Grid((9, 8, 7), order="F")

@@ -304,6 +304,71 @@ TEST(Linearization, OfVelocitiesAndFibersAgreesWithDifferences) {
   }
 }
 
+/// The derivatives of one problem by the positions of its vertices. The displacement is smooth, for the reason that
+/// speeds are in `check_speeds`.
+template <int Corners>
+void check_vertices(const SimplexMesh<Corners>& mesh, const Metric& metric, const Sources& sources,
+                    const SolveOptions& options) {
+  std::vector<double> times;
+  const Linearization linear = linearize(mesh, metric, sources, options, times);
+  std::vector<Vec3d> displacement;
+  for (const Vec3d& p : mesh.points)
+    displacement.push_back({std::sin(2 * p.y + p.z), std::cos(3 * p.x - p.z), Corners == 4 ? std::sin(p.x + p.y) : 0});
+  const std::vector<double> change = linear.jvp(change_of_vertices(mesh, metric, displacement));
+  expect_differences(
+      [&](double step) {
+        SimplexMesh<Corners> moved = mesh;
+        for (std::size_t v = 0; v < moved.points.size(); ++v) moved.points[v] += step * displacement[v];
+        return solve(moved, metric, sources, options).times;
+      },
+      change, 1e-6, 1e-6);
+
+  Random random(5);
+  std::vector<double> cotangent;
+  double forwards = 0, scale = 0, backwards = 0;
+  for (const double c : change) {
+    cotangent.push_back(random());
+    forwards += cotangent.back() * c;
+    scale += std::abs(cotangent.back() * c);
+  }
+  const std::vector<Vec3d> gradient = gradient_by_vertices(linear.vjp(cotangent), mesh, metric);
+  for (std::size_t v = 0; v < gradient.size(); ++v) backwards += dot(gradient[v], displacement[v]);
+  EXPECT_LE(std::abs(forwards - backwards), 1e-12 * scale);
+}
+
+TEST(Linearization, ByVerticesAgreesWithDifferences) {
+  const TriangleMesh square = generate_irregular_square({.n = 21});
+  const TetMesh cube = generate_cube({.nx = 11, .ny = 11, .nz = 11, .jitter = 0.2});
+  const auto speeds = [](const auto& mesh) {
+    std::vector<double> speed;
+    for (std::size_t e = 0; e < mesh.element_count(); ++e)
+      speed.push_back(1 + 0.1 * std::sin(3 * middle_of(mesh, e).x));
+    return Metric(SpeedMetric{speed});
+  };
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
+    SCOPED_TRACE(name_of(init));
+    for (const ObtuseSplit split : {ObtuseSplit::none, ObtuseSplit::split}) {
+      SolveOptions options = options_of(init);
+      options.obtuse = split;
+      check_vertices(square, Metric::constant(SymTensor3d::identity(0.6)), points_in_a_square, options);
+      check_vertices(square, speeds(square), points_in_a_square, options);
+    }
+    check_vertices(cube, Metric::constant({1.4, 0.5, -0.3, 1.1, 0.2, 0.9}), points_in_a_cube, options_of(init));
+    check_vertices(cube, speeds(cube), points_in_a_cube, options_of(init));
+    check_vertices(cube, Metric(turning_fibers(cube, true)), points_in_a_cube, options_of(init));
+  }
+}
+
+TEST(Linearization, ByVerticesOfACurvedSurfaceAgreesWithDifferences) {
+  TriangleMesh sphere = generate_sphere({.frequency = 8});
+  Random random(9);
+  for (Vec3d& p : sphere.points) p += 0.02 * Vec3d{random(), random(), random()};  // no two ways are equal
+  const Vec3d on_it = 0.8 * middle_of(sphere, 200) + 0.2 * sphere.point(sphere.elements[200][0]);
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball})
+    check_vertices(sphere, Metric::constant(SymTensor3d::identity(0.6)), {{{VertexId(5), 0.1}}, {{on_it, 0}}, {}},
+                   options_of(init));
+}
+
 TEST(Linearization, VelocityTensorsAreInverseMetrics) {
   const TetMesh mesh = generate_cube({.nx = 8, .ny = 8, .nz = 8, .jitter = 0.2});
   const Metric metric(TensorMetric{random_tensors(mesh, {1, 4}, RandomFieldOptions{})});
@@ -530,9 +595,10 @@ TEST(Linearization, RefusesWhatHasNoDerivative) {
   const Linearization linear = with(options_of(SourceInit::ball), one_vertex);
   EXPECT_THROW((void)linear.vjp(std::vector<double>(3)), InputError);
   EXPECT_THROW((void)linear.vjp(std::vector<double>(64, NAN)), InputError);
-  EXPECT_THROW((void)linear.jvp({{SymTensor3d{}}, {}, {}}), InputError);
-  EXPECT_THROW((void)linear.jvp({{}, {NAN}, {}}), InputError);
-  EXPECT_THROW((void)linear.jvp({{}, {}, {Vec3d{1, 0, 0}}}), InputError);  // the source is a vertex
+  EXPECT_THROW((void)linear.jvp({{SymTensor3d{}}, {}, {}, {}}), InputError);
+  EXPECT_THROW((void)linear.jvp({{}, {NAN}, {}, {}}), InputError);
+  EXPECT_THROW((void)linear.jvp({{}, {}, {Vec3d{1, 0, 0}}, {}}), InputError);  // the source is a vertex
+  EXPECT_THROW((void)linear.jvp({{}, {}, {}, {Vec3d{1, 0, 0}}}), InputError);  // one value for 64 vertices
   EXPECT_FALSE(linear.vjp(std::vector<double>(64, 1.0)).position[0].has_value());
   EXPECT_THROW((void)linear.metric_jacobian(std::vector<VertexId>{VertexId(64)}), InputError);
 }

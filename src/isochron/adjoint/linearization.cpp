@@ -30,7 +30,7 @@ std::size_t Linearization::source_count() const { return system_->shape().movabl
 
 InputValues Linearization::vjp(std::span<const double> cotangent) const {
   check_count("the cotangent", cotangent.size(), vertex_count(), "vertices");
-  const auto& [user, vertices, elements, movable] = system_->shape();
+  const auto& [user, vertices, elements, movable, on_mesh] = system_->shape();
   const DependenceRows& rows = system_->rows();
   std::vector<double> values(system_->size(), 0.0);
   std::vector<bool> reached(vertices, false);
@@ -60,11 +60,14 @@ InputValues Linearization::vjp(std::span<const double> cotangent) const {
     if (movable[s] != 0) result.position[s] = Vec3d{};
   for (const auto& [row, source, gradient] : rows.positions)
     if (movable[source] != 0) *result.position[source] += values[row] * gradient;
+  if (on_mesh) result.vertex.assign(vertices, {});
+  for (const auto& [row, vertex, gradient, source] : rows.places)
+    if (source < 0 || movable[source] != 0) result.vertex[vertex] += values[row] * gradient;
   return result;
 }
 
 std::vector<double> Linearization::jvp(const InputValues& direction) const {
-  const auto& [user, vertices, elements, movable] = system_->shape();
+  const auto& [user, vertices, elements, movable, on_mesh] = system_->shape();
   const DependenceRows& rows = system_->rows();
   if (!direction.metric.empty())
     check_count("the direction of the metric", direction.metric.size(), elements, "elements");
@@ -72,6 +75,8 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
     check_count("the direction of the onsets", direction.onset.size(), movable.size(), "sources");
   if (!direction.position.empty())
     check_count("the direction of the positions", direction.position.size(), movable.size(), "sources");
+  if (!direction.vertex.empty())
+    check_count("the displacement", direction.vertex.size(), on_mesh ? vertices : 0, "vertices");
   for (std::size_t e = 0; e < direction.metric.size(); ++e)
     if (!is_finite(direction.metric[e]))
       throw InputError(fmt::format("the direction of the metric is not finite in element {}; give finite numbers", e));
@@ -96,6 +101,9 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
   if (!direction.position.empty())
     for (const auto& [row, source, gradient] : rows.positions)
       if (movable[source] != 0 && direction.position[source]) values[row] += dot(gradient, *direction.position[source]);
+  if (!direction.vertex.empty())
+    for (const auto& [row, vertex, gradient, source] : rows.places)
+      if (source < 0 || movable[source] != 0) values[row] += dot(gradient, direction.vertex[vertex]);
   system_->solve(values);
   std::vector<double> result(vertices, 0.0);
   for (std::size_t row = 0; row < user.size(); ++row)
@@ -104,7 +112,7 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
 }
 
 MetricJacobian Linearization::metric_jacobian(std::span<const VertexId> vertices) const {
-  const auto& [user, count, elements, movable] = system_->shape();
+  const auto& [user, count, elements, movable, on_mesh] = system_->shape();
   std::vector<std::uint32_t> row_of(count, VertexId::invalid_value);
   for (std::size_t row = 0; row < user.size(); ++row)
     if (user[row] != VertexId::invalid_value) row_of[user[row]] = static_cast<std::uint32_t>(row);

@@ -28,8 +28,18 @@ struct DependenceRows {
     std::int32_t source;
     Vec3d gradient;
   };
+  /// A row that changes with the position of a vertex of the mesh otherwise than by lengths in elements that
+  /// `by_metric` has. Where `source` is one, that holds only while its point can be moved: a vertex takes its source
+  /// along.
+  struct Place {
+    std::uint32_t row;
+    std::uint32_t vertex;
+    Vec3d gradient;
+    std::int32_t source = -1;
+  };
   std::vector<Onset> onsets;
   std::vector<Position> positions;
+  std::vector<Place> places;
 
   [[nodiscard]] std::size_t size() const { return node_end.size(); }
   /// The row that is being written.
@@ -45,6 +55,9 @@ struct DependenceRows {
   }
   void add_onset(std::int32_t source) { onsets.push_back({current(), source}); }
   void add_position(std::int32_t source, const Vec3d& gradient) { positions.push_back({current(), source, gradient}); }
+  void add_place(std::uint32_t vertex, const Vec3d& gradient, std::int32_t source = -1) {
+    places.push_back({current(), vertex, gradient, source});
+  }
   void end_row() {
     node_end.push_back(node.size());
     term_end.push_back(element.size());

@@ -20,6 +20,7 @@ class DependenceSystem {
     std::vector<std::uint32_t> user;  ///< of the first rows: the user's vertex, invalid where none is
     std::size_t vertices = 0, elements = 0;
     std::vector<std::uint8_t> movable;  ///< per source: whether it has a derivative with respect to its position
+    bool on_mesh = true;                ///< not an image, whose voxels stay where they are
   };
 
   DependenceSystem(DependenceRows rows, Shape shape);

@@ -157,7 +157,7 @@ struct Noun {
 ///   `residual`, `spread_labels`, `upwind`;
 /// - `bound_geometry(metric)`, for the second check;
 /// - where it has derivatives, `check_differentiable()`, `seed_rows(sources, init)`, `movable(sources)`,
-///   `user_element(element)`, and its runs have `rows`: see `linearize`.
+///   `user_element(element)`, `on_mesh`, and its runs have `rows`: see `linearize`.
 template <class Adapter>
 class EngineOf final : public Engine {
  public:
@@ -252,7 +252,8 @@ class EngineOf final : public Engine {
           });
           for (std::uint32_t& e : rows.element) e = adapter_.user_element(e);
           DependenceSystem::Shape shape{std::vector<std::uint32_t>(problem.vertex_count, VertexId::invalid_value),
-                                        adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources)};
+                                        adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources),
+                                        Adapter::on_mesh};
           adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
             if (start.state.time[v] < std::numeric_limits<std::decay_t<decltype(start.state.time[v])>>::infinity())
               shape.user[v] = static_cast<std::uint32_t>(user);

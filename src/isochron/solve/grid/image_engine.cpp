@@ -105,6 +105,7 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
                     &rows);
     return rows;
   }
+  static constexpr bool on_mesh = false;
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) const {
     std::vector<std::uint8_t> result(sources.count(), 0);
     std::fill_n(result.end() - static_cast<std::ptrdiff_t>(sources.points.size()), sources.points.size(), 1);

@@ -228,6 +228,7 @@ class MeshAdapter {
     make_seeds(*mesh_, *metric_, user_adjacency(), sources, placed, init, limits_of(placed), &rows);
     return rows;
   }
+  static constexpr bool on_mesh = true;
   /// By source: whether it may be moved.
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) {
     std::vector<std::uint8_t> result(sources.count(), 0);

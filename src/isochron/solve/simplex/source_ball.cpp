@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "isochron/adjoint/shape_gradients.h"
 #include "isochron/local/point_source_update.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
@@ -162,6 +163,11 @@ class SourceBall {
   void end_row(std::uint32_t place);
   /// Of a gradient with respect to the source's position, what moves it within the mesh.
   [[nodiscard]] Vec3d tangential(const Vec3d& gradient) const;
+  /// How the time changes with the source's position, where terms by the metric take the source along with the element
+  /// that holds it.
+  void note_position(const Vec3d& gradient);
+  /// How the time changes when that element moves and takes the source along.
+  void note_place_of_source(const Vec3d& gradient, std::int32_t source);
 
   const SimplexMesh<Corners>& mesh_;
   const Metric& metric_;
@@ -413,6 +419,21 @@ Vec3d SourceBall<Corners>::tangential(const Vec3d& gradient) const {
 }
 
 template <int Corners>
+void SourceBall<Corners>::note_position(const Vec3d& gradient) {
+  const Vec3d within = tangential(gradient);
+  rows_.to->rows.add_position(rows_.source, within);
+  note_place_of_source(-1.0 * within, rows_.source);  // a point stays where it is
+}
+
+template <int Corners>
+void SourceBall<Corners>::note_place_of_source(const Vec3d& gradient, std::int32_t source) {
+  const ElementId seed = seeds_.front();
+  if (const auto weights = barycentric(corner_points(mesh_, seed), position_))
+    for (int k = 0; k < Corners; ++k)
+      rows_.to->rows.add_place(mesh_.element(seed)[k].value, (*weights)[k] * gradient, source);
+}
+
+template <int Corners>
 void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target, double limit) {
   if (rows_.to == nullptr) return;
   const std::uint32_t place = cell.corner[target];
@@ -486,8 +507,21 @@ void SourceBall<Corners>::note_slowness_bound(std::uint32_t place) {
   const EigenSystem3<double> eigen = eigen_system(metric_.tensor(least_slow_));
   const double slowness = std::sqrt(std::max(eigen.values.z, 0.0)), length = norm(way);
   DependenceRows& rows = rows_.to->rows;
-  if (slowness > 0) rows.add_term(least_slow_.value, SymTensor3d::outer(eigen.vectors[2], length / (2 * slowness)));
-  if (length > 0) rows.add_position(rows_.source, tangential((-slowness / length) * way));
+  if (slowness > 0) {
+    const SymTensor3d by_metric = SymTensor3d::outer(eigen.vectors[2], length / (2 * slowness));
+    rows.add_term(least_slow_.value, by_metric);
+    // That element's shape does not count: its term has no part in `gradient_by_vertices`.
+    if (const auto shape = shape_gradients(corner_points(mesh_, least_slow_)))
+      for (int k = 0; k < Corners; ++k)
+        rows.add_place(mesh_.element(least_slow_)[k].value,
+                       -2.0 * (metric_.tensor(least_slow_) * (by_metric * (*shape)[k])));
+  }
+  if (length > 0) {
+    const Vec3d gradient = (slowness / length) * way;
+    rows.add_place(vertices_[place].value, gradient);
+    note_position(-1.0 * gradient);
+    note_place_of_source(-1.0 * tangential(gradient), -1);  // a vertex takes its source along
+  }
   end_row(place);
 }
 
@@ -504,7 +538,7 @@ void SourceBall<Corners>::note_straight(std::uint32_t place, std::vector<Element
     else
       for (const auto& [e, share] : segment_shares(mesh_, std::move(through), position_, to))
         rows.add_term(e.value, SymTensor3d::outer(way, 0.5 * share / time));
-    rows.add_position(rows_.source, tangential((-1 / time) * (m * way)));
+    note_position((-1 / time) * (m * way));
   }
   end_row(place);
 }
