@@ -336,7 +336,7 @@ bool table_002_4(const BenchOptions& options) {
     if (epsilon) {
       model.set_sizes(sizing(*epsilon, *delta), factor);
       row.name = fmt::format("epsilon {}, delta {}", *epsilon, *delta);
-      // As many are right where the largest size that the object allows is the smallest of both.
+      // The number may stay the same: the object may limit both sizes to the same value.
       if (model.particles < asked_before)
         row.fault = fmt::format("the sizes ask for {:.0f} particles, fewer than with larger epsilon and delta ({:.0f})",
                                 model.particles, asked_before);

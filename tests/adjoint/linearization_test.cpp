@@ -326,10 +326,10 @@ void check_vertices(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
   Random random(5);
   std::vector<double> cotangent;
   double forwards = 0, scale = 0, backwards = 0;
-  for (const double c : change) {
-    cotangent.push_back(random());
-    forwards += cotangent.back() * c;
-    scale += std::abs(cotangent.back() * c);
+  for (std::size_t v = 0; v < change.size(); ++v) {
+    cotangent.push_back(std::isfinite(times[v]) ? random() : 0);
+    forwards += cotangent[v] * change[v];
+    scale += std::abs(cotangent[v] * change[v]);
   }
   const std::vector<Vec3d> gradient = gradient_by_vertices(linear.vjp(cotangent), mesh, metric);
   for (std::size_t v = 0; v < gradient.size(); ++v) backwards += dot(gradient[v], displacement[v]);
@@ -364,9 +364,20 @@ TEST(Linearization, ByVerticesOfACurvedSurfaceAgreesWithDifferences) {
   Random random(9);
   for (Vec3d& p : sphere.points) p += 0.02 * Vec3d{random(), random(), random()};  // no two ways are equal
   const Vec3d on_it = 0.8 * middle_of(sphere, 200) + 0.2 * sphere.point(sphere.elements[200][0]);
+  std::vector<double> speed;
+  for (std::size_t e = 0; e < sphere.element_count(); ++e) speed.push_back(1.1 + 0.05 * random());
+  check_vertices(sphere, Metric(SpeedMetric{speed}), {{}, {{on_it, 0}}, {}}, options_of(SourceInit::ball));
   for (const SourceInit init : {SourceInit::plain, SourceInit::ball})
     check_vertices(sphere, Metric::constant(SymTensor3d::identity(0.6)), {{{VertexId(5), 0.1}}, {{on_it, 0}}, {}},
                    options_of(init));
+}
+
+TEST(Linearization, ByVerticesOfElementsThatDoNotConductIsNothing) {
+  const TetMesh cube = generate_cube({.nx = 8, .ny = 8, .nz = 8, .jitter = 0.2});
+  std::vector<double> speed;
+  for (std::size_t e = 0; e < cube.element_count(); ++e) speed.push_back(norm(middle_of(cube, e)) < 0.4 ? 0 : 1.2);
+  const Sources corner{{{VertexId(8 * 8 * 8 - 1), 0}}, {}, {}};
+  check_vertices(cube, Metric(SpeedMetric{speed}), corner, options_of(SourceInit::ball));
 }
 
 TEST(Linearization, VelocityTensorsAreInverseMetrics) {

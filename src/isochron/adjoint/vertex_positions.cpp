@@ -43,6 +43,7 @@ InputValues change_of_vertices(const SimplexMesh<Corners>& mesh, const Metric& m
   result.metric.assign(mesh.element_count(), {});
   for (std::size_t e = 0; e < mesh.element_count(); ++e) {
     const ElementId id(e);
+    if (!metric.conducts(id)) continue;
     const auto shape = shape_gradients(corner_points(mesh, id));
     if (!shape) continue;
     const SymTensor3d m = metric.tensor(id);

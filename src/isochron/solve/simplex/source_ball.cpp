@@ -520,7 +520,7 @@ void SourceBall<Corners>::note_slowness_bound(std::uint32_t place) {
     const Vec3d gradient = (slowness / length) * way;
     rows.add_place(vertices_[place].value, gradient);
     note_position(-1.0 * gradient);
-    note_place_of_source(-1.0 * tangential(gradient), -1);  // a vertex takes its source along
+    note_place_of_source(-1.0 * gradient, -1);  // a vertex takes its source along, a surface lifts it
   }
   end_row(place);
 }
