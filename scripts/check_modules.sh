@@ -21,6 +21,7 @@ declare -A below=(
   [trace]="core mesh metric local solve"
   [connect]="core mesh metric local solve trace"
   [surface]="core mesh metric local solve"
+  [invert]="core mesh metric adjoint solve"
 )
 # The public headers in include/isochron that each module has.
 declare -A face=(
@@ -37,6 +38,7 @@ declare -A face=(
   [trace]="path"
   [connect]="connect"
   [surface]="surface tetrahedra"
+  [invert]="invert"
 )
 declare -A module_of=()
 for module in "${!face[@]}"; do

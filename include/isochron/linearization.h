@@ -51,6 +51,8 @@ class Linearization {
   [[nodiscard]] std::size_t vertex_count() const;
   [[nodiscard]] std::size_t element_count() const;
   [[nodiscard]] std::size_t source_count() const;
+  /// Of memory that it holds.
+  [[nodiscard]] std::size_t bytes() const;
 
   /// Adjoint product: the gradient of Σ cotangent · times. Unreached vertices must have cotangent 0. Throws InputError
   /// unless there is one finite value a vertex.

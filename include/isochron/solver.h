@@ -74,6 +74,8 @@ class Solver {
   /// derivatives. Computed on the host. Throws UsageError for what has no derivatives yet: factored and level-set
   /// starts, second order, virtual tetrahedra, the other schemes of images, ranks, a mesh in device memory.
   Linearization linearize(const Arrival& arrival, const Sources& sources);
+  /// The same for several solutions, side by side on the CPU. Throws UsageError unless there is one for each set.
+  std::vector<Linearization> linearize_many(std::span<const Arrival> arrivals, std::span<const Sources> source_sets);
 
  private:
   std::unique_ptr<Engine> engine_;

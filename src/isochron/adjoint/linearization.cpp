@@ -28,6 +28,14 @@ std::size_t Linearization::vertex_count() const { return system_->shape().vertic
 std::size_t Linearization::element_count() const { return system_->shape().elements; }
 std::size_t Linearization::source_count() const { return system_->shape().movable.size(); }
 
+std::size_t Linearization::bytes() const {
+  const DependenceRows& rows = system_->rows();
+  const auto of = [](const auto& values) { return values.size() * sizeof(values[0]); };
+  const std::size_t numbers = 3 * system_->size() + system_->shape().user.size();  // order, place, groups
+  return of(rows.node_end) + of(rows.term_end) + of(rows.node) + of(rows.weight) + of(rows.element) +
+         of(rows.by_metric) + of(rows.onsets) + of(rows.positions) + of(rows.places) + numbers * sizeof(std::uint32_t);
+}
+
 InputValues Linearization::vjp(std::span<const double> cotangent) const {
   check_count("the cotangent", cotangent.size(), vertex_count(), "vertices");
   const auto& [user, vertices, elements, movable, on_mesh] = system_->shape();

@@ -46,7 +46,7 @@ class Engine {
   virtual void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
   /// Throws UsageError, unless the engine can.
-  virtual Linearization linearize(const Arrival& arrival, const Sources& sources);
+  virtual std::vector<Linearization> linearize(std::span<const Arrival> arrivals, std::span<const Sources> source_sets);
 };
 
 template <int Corners>
@@ -220,7 +220,8 @@ class EngineOf final : public Engine {
         return;
       }
       const SourceInit init = arrival.source_init.value_or(plan_.source_init);
-      with_times(times, sources, init, [&](auto& run, const auto& start, const auto& group) {
+      prepare_host({&sources, 1});
+      with_times(times, sources, init, plan_.threads, [&](auto& run, const auto& start, const auto& group) {
         result = run.residual(start, limit_of(start));
         check_bound(group.seeds, onset_of(group), times, result);
       });
@@ -228,40 +229,27 @@ class EngineOf final : public Engine {
     return result;
   }
 
-  Linearization linearize(const Arrival& arrival, const Sources& sources) override {
+  std::vector<Linearization> linearize(std::span<const Arrival> arrivals,
+                                       std::span<const Sources> source_sets) override {
     if constexpr (!requires { adapter_.check_differentiable(); }) {
-      return Engine::linearize(arrival, sources);
+      return Engine::linearize(arrivals, source_sets);
     } else {
-      const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
-      const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
-      check_times(times);
       const StopScope stop(options_.progress.cancel);
       prepare();
-      const SourceInit init = arrival.source_init.value_or(plan_.source_init);
       adapter_.check_differentiable();
-      if (!sources.level_set.empty())
-        throw UsageError("derivatives are those of sources at vertices and points, not of a level set");
-      if (init == SourceInit::factored)
-        throw UsageError("derivatives are those of plain and ball sources; use " +
-                         Message(Setting{Option::source_init, "plain"}));
-      std::shared_ptr<const DependenceSystem> system;
-      with_times(times, sources, init, [&](auto& run, const auto& start, const auto& /*group*/) {
-        adapter_.with_problem([&](const auto& problem) {
-          DependenceRows rows = run.rows(start, adapter_.seed_rows(sources, init), [&](GlobalVertexId vertex) {
-            return adapter_.internal(problem, vertex.in_whole());
+      prepare_host(source_sets);
+      const int at_once = solves_at_once(arrivals.size(), plan_.threads, plan_.batch_threads);
+      std::vector<Linearization> result;
+      parallel_in_order<std::shared_ptr<const DependenceSystem>>(
+          at_once, arrivals.size(),
+          [&](std::size_t i, const std::atomic<bool>&) {
+            const StopScope also(options_.progress.cancel);
+            return dependence_of(arrivals[i], source_sets[i], at_once > 1 ? 1 : plan_.threads);
+          },
+          [&](std::size_t, std::shared_ptr<const DependenceSystem>&& system) {
+            result.emplace_back(std::move(system));
           });
-          for (std::uint32_t& e : rows.element) e = adapter_.user_element(e);
-          DependenceSystem::Shape shape{std::vector<std::uint32_t>(problem.vertex_count, VertexId::invalid_value),
-                                        adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources),
-                                        Adapter::on_mesh};
-          adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
-            if (start.state.time[v] < std::numeric_limits<std::decay_t<decltype(start.state.time[v])>>::infinity())
-              shape.user[v] = static_cast<std::uint32_t>(user);
-          });
-          system = std::make_shared<const DependenceSystem>(std::move(rows), std::move(shape));
-        });
-      });
-      return Linearization(std::move(system));
+      return result;
     }
   }
 
@@ -270,6 +258,37 @@ class EngineOf final : public Engine {
     if (times.size() != adapter_.user_count())
       throw UsageError(fmt::format("{} times for {} {}; give one per {}", times.size(), adapter_.user_count(),
                                    adapter_.user_noun().plural, adapter_.user_noun().singular));
+  }
+
+  [[nodiscard]] std::shared_ptr<const DependenceSystem> dependence_of(const Arrival& arrival, const Sources& sources,
+                                                                      int threads) {
+    const std::vector<double> fetched = arrival.on_device ? fetch_times(*arrival.on_device) : std::vector<double>();
+    const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
+    check_times(times);
+    const SourceInit init = arrival.source_init.value_or(plan_.source_init);
+    if (!sources.level_set.empty())
+      throw UsageError("derivatives are those of sources at vertices and points, not of a level set");
+    if (init == SourceInit::factored)
+      throw UsageError("derivatives are those of plain and ball sources; use " +
+                       Message(Setting{Option::source_init, "plain"}));
+    std::shared_ptr<const DependenceSystem> system;
+    with_times(times, sources, init, threads, [&](auto& run, const auto& start, const auto& /*group*/) {
+      adapter_.with_problem([&](const auto& problem) {
+        DependenceRows rows = run.rows(start, adapter_.seed_rows(sources, init), [&](GlobalVertexId vertex) {
+          return adapter_.internal(problem, vertex.in_whole());
+        });
+        for (std::uint32_t& e : rows.element) e = adapter_.user_element(e);
+        DependenceSystem::Shape shape{std::vector<std::uint32_t>(problem.vertex_count, VertexId::invalid_value),
+                                      adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources),
+                                      Adapter::on_mesh};
+        adapter_.for_users(problem, threads, [&](std::uint32_t v, std::size_t user) {
+          if (start.state.time[v] < std::numeric_limits<std::decay_t<decltype(start.state.time[v])>>::infinity())
+            shape.user[v] = static_cast<std::uint32_t>(user);
+        });
+        system = std::make_shared<const DependenceSystem>(std::move(rows), std::move(shape));
+      });
+    });
+    return system;
   }
 
   /// Whether this solver can take a metric in device memory; throws UsageError.
@@ -477,22 +496,26 @@ class EngineOf final : public Engine {
     return residual_tolerances * static_cast<double>(start.state.tolerance);
   }
 
-  /// Calls `use(run, start, group)` with given times in place of a schedule's result, on the host.
-  template <class Use>
-  void with_times(std::span<const double> times, const Sources& sources, SourceInit init, Use&& use) {
+  /// Prepares what is looked at on the host with given times.
+  void prepare_host(std::span<const Sources> source_sets) {
     adapter_.prepare_host(plan_, metric_);
-    adapter_.prepare_sources({&sources, 1});
+    adapter_.prepare_sources(source_sets);
+  }
+
+  /// Calls `use(run, start, group)` with given times in place of a schedule's result, after `prepare_host`.
+  template <class Use>
+  void with_times(std::span<const double> times, const Sources& sources, SourceInit init, int threads, Use&& use) {
     const auto groups = adapter_.groups(sources, init);
     if (groups.size() > 1)
       throw UsageError("factored sources are solved one by one; check the times of each on its own");
     adapter_.with_problem([&](const auto& problem) {
       using T = typename std::decay_t<decltype(problem)>::Scalar;
-      auto run = adapter_.make_run(problem, groups[0], plan_.threads);
+      auto run = adapter_.make_run(problem, groups[0], threads);
       Start<T> start = start_of(problem, groups[0].seeds);
       // The choice of second-order differences is that of the first-order times.
       std::vector<std::string> notes;
       if (plan_.order == 2) run.solve(start, notes);
-      adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
+      adapter_.for_users(problem, threads, [&](std::uint32_t v, std::size_t user) {
         start.state.time[v] = static_cast<T>((times[user] - start.base) / problem.unit);
       });
       use(run, start, groups[0]);
@@ -500,7 +523,8 @@ class EngineOf final : public Engine {
   }
 
   void add_upwind(const Sources& sources, Arrival& arrival) {
-    with_times(arrival.times, sources, plan_.source_init,
+    prepare_host({&sources, 1});
+    with_times(arrival.times, sources, plan_.source_init, plan_.threads,
                [&](auto& run, const auto& start, const auto&) { arrival.upwind = run.upwind(start); });
   }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "isochron/solve/engine.h"
 
 namespace isochron {
@@ -50,10 +52,19 @@ Residual Solver::residual(const Arrival& arrival, const Sources& sources) {
 }
 
 Linearization Solver::linearize(const Arrival& arrival, const Sources& sources) {
-  return engine_->linearize(arrival, sources);
+  return std::move(engine_->linearize({&arrival, 1}, {&sources, 1})[0]);
 }
 
-Linearization Engine::linearize(const Arrival& /*arrival*/, const Sources& /*sources*/) {
+std::vector<Linearization> Solver::linearize_many(std::span<const Arrival> arrivals,
+                                                  std::span<const Sources> source_sets) {
+  if (arrivals.size() != source_sets.size())
+    throw UsageError(
+        fmt::format("{} solutions for {} sets of sources; give one each", arrivals.size(), source_sets.size()));
+  return engine_->linearize(arrivals, source_sets);
+}
+
+std::vector<Linearization> Engine::linearize(std::span<const Arrival> /*arrivals*/,
+                                             std::span<const Sources> /*source_sets*/) {
   throw UsageError("derivatives are those of meshes and of images with the adaptive scheme, not over ranks");
 }
 
