@@ -1,6 +1,7 @@
 // Sets of pieces that several processes read and write together.
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -400,10 +401,13 @@ TEST(PartSets, AreWholeOnceTheirIndexIsThere) {
     return std::count_if(fs::directory_iterator(folder.path() / "a"), fs::directory_iterator(), is_old);
   };
   bool stopped = false;
-  // The second rank is told to stop when the first one knows that all is done.
+  // The second rank is told to stop when the first one knows that all is done. It does not wait for that for ever: the
+  // first one may have to hear from it before.
   const auto watch = [&] {
     if (!fs::exists(path) || content_of(path) == old) return;
-    while (old_pieces() > 1) std::this_thread::yield();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+    while (old_pieces() > 1)
+      if (std::chrono::steady_clock::now() > end) return;
     stopped = true;
     throw Cancelled();
   };
