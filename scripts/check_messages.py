@@ -13,7 +13,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOKEN = re.compile(r'R"(?P<mark>[^()\s]*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"|'
                    r"'(?:[^'\\\n]|\\.)'|//[^\n]*|/\*.*?\*/", re.DOTALL)
 FLAG = re.compile(r"(?<![\w!-])--[a-z]")
-COMMAND = re.compile(r"\bisochron (bench|connect|connectome|generate|info|path|solve|surface|tensors|view)\b")
+COMMAND = re.compile(r"\bisochron (bench|connect|connectome|generate|info|invert|path|solve|surface|tensors|view)\b")
 
 
 def literals(source):

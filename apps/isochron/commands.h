@@ -10,6 +10,7 @@ void declare_info(Command& root, Console& console);
 void declare_convert(Command& root, Console& console);
 void declare_solve(Command& root, Console& console);
 void declare_tensors(Command& root, Console& console);
+void declare_invert(Command& root, Console& console);
 void declare_path(Command& root, Console& console);
 void declare_connect(Command& root, Console& console);
 void declare_connectome(Command& root, Console& console);

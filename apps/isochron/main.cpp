@@ -82,6 +82,7 @@ int run(int argc, const char* const* argv) {
     declare_convert(root, console);
     declare_solve(root, console);
     declare_tensors(root, console);
+    declare_invert(root, console);
     declare_path(root, console);
     declare_connect(root, console);
     declare_connectome(root, console);

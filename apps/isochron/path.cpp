@@ -144,8 +144,6 @@ void write_paths(const PathRequest& request, const PathSummary& summary) {
   files.commit();
 }
 
-/// Without --to-tolerance a point may be this share of the mesh's diagonal away.
-constexpr double default_reach = 0.01;
 void check_request(const PathRequest& request) {
   if (request.ids.empty() && request.points.empty() && request.files.empty())
     throw UsageError("no target (nothing to trace from); give --to, --to-point or --to-file");
@@ -295,8 +293,7 @@ void trace_targets(const PathRequest& request, Dataset&& dataset, const SideInpu
   if (summary.guessed_sources) sources = guess_sources(mesh, dataset.point_data, times, "vertex");
   Metric metric = metric_from_dataset<Corners>(mesh, dataset, mesh_metric(request.problem));
   if (request.problem.unit) metric.change_unit(*request.problem.unit);
-  const Box box = box_of(mesh.points);
-  const double tolerance = request.tolerance.value_or(default_reach * norm(box.high - box.low));
+  const double tolerance = request.tolerance.value_or(default_reach(box_of(mesh.points)));
   const PathTracer<Corners> tracer({mesh, metric}, times, sources, {request.raw ? Shorten::no : Shorten::yes});
   trace_all(
       request, summary, [](const Path& path) { return far_off(path, 0.1); },

@@ -146,6 +146,15 @@ void declare_metric(Command& command, SolveRequest& request) {
   each_fiber_option(metric, DeclareMetric{{command}});
 }
 
+Take into_edge_share(std::optional<double>& share) {
+  return [&share](const std::string& text) {
+    const double value = parse_number(text);
+    if (!(value > 0 && value < 1))
+      throw usage_error("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", text);
+    share = value;
+  };
+}
+
 void warn_unused_tensor_layout(const SolveRequest& request, Console& console) {
   const MetricRequest& metric = request.metric;
   const bool none = metric.metric_array.empty() && metric.velocity_tensor_array.empty();
@@ -164,6 +173,13 @@ void check_not_among(const std::filesystem::path& file, const Paths& others, std
   };
   for (const auto& other : others)
     if (place(file) == place(other)) throw usage_error("{}: {}; choose another name", file.string(), why);
+}
+
+void refuse_image_output(const SolveRequest& request) {
+  throw usage_error(
+      "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
+      "of bare numbers with --raw-shape",
+      request.mesh.string(), request.output.string());
 }
 
 bool is_carp_file(const std::filesystem::path& file) {

@@ -11,11 +11,16 @@ void declare_mesh(Command& command, SolveRequest& request);
 void declare_sources(Command& command, SourceRequest& sources);
 /// --speed and its kin
 void declare_metric(Command& command, SolveRequest& request);
+/// Takes a tolerance: a share of an edge's travel time.
+Take into_edge_share(std::optional<double>& share);
 /// Warns of an order or a frame of tensors where none are asked for.
 void warn_unused_tensor_layout(const SolveRequest& request, Console& console);
 
 /// Throws UsageError when `file` is one of `others`, however it is written.
 void check_not_among(const std::filesystem::path& file, const Paths& others, std::string_view why);
+
+/// Throws UsageError: the output would be an image, and the input is none.
+[[noreturn]] void refuse_image_output(const SolveRequest& request);
 
 /// Whether a file is one of CARP's, whose lengths are in µm.
 bool is_carp_file(const std::filesystem::path& file);

@@ -39,12 +39,7 @@ struct DeclareSolve : DeclareOptions {
     command.option(flag_name(text.name), text.value, shown_help(text.help, methods_by_hardware()), into(method));
   }
   void operator()(const OptionText& text, std::optional<double>& share) const {
-    declare(text, share, [&share](const std::string& given) {
-      const double value = parse_number(given);
-      if (!(value > 0 && value < 1))
-        throw usage_error("{} is not between 0 and 1 (it is a share of an edge's time); give one like 1e-6", given);
-      share = value;
-    });
+    declare(text, share, into_edge_share(share));
   }
   void operator()(const OptionText& text, double& field) const { declare(text, field, into_positive(field)); }
 };

@@ -161,6 +161,15 @@ void check_size(const Box& box);
 template <int Corners>
 void warn_left_out(const SolveRequest& request, std::size_t other_cells, std::size_t lines, Console& console);
 
+/// Removes the cells of the kind that is not solved on. An output that cannot be written is refused before any warning:
+/// the error is all that counts then. `result` is what the output is to hold: "arrival times".
+template <int Corners>
+void drop_other_cells(const SolveRequest& request, std::string_view result, Dataset& dataset, Console& console);
+
+/// How far a point may be from the mesh or image where no option says it.
+double default_reach(const Box& box);
+double default_reach(const ImageGrid& grid);
+
 /// Regions whose velocities are the same in all directions although there are fibres: mostly one was forgotten.
 void note_unused_fibers(const MetricRequest& metric, std::vector<std::string>& notes);
 

@@ -90,8 +90,8 @@ std::string text_of(const DiffusionCounts& counts, double floor) {
   return text;
 }
 
-std::string points_of(const SolveSummary& summary, std::size_t count) {
-  return summary.corners == voxel_corners ? counted(count, "voxel", "voxels") : counted(count, "vertex", "vertices");
+std::string points_of(int corners, std::size_t count) {
+  return corners == voxel_corners ? counted(count, "voxel", "voxels") : counted(count, "vertex", "vertices");
 }
 
 /// "ball around 3 of 5 sources".
@@ -153,7 +153,7 @@ void report_result(Report& report, const SolveSummary& summary) {
               {"too_early", arrival.residual ? Json(arrival.residual->share_below) : Json(nullptr)}});
   report.row("reached", "{}",
              arrival.unreached == 0 ? (image ? "all voxels" : "all vertices")
-                                    : fmt::format("{}; {} unreached", points_of(summary, arrival.reached),
+                                    : fmt::format("{}; {} unreached", points_of(summary.corners, arrival.reached),
                                                   counted(arrival.unreached, "stays", "stay")));
   if (arrival.not_conducting > 0)
     report.row("left out", "{} that {} not conduct",
@@ -180,6 +180,15 @@ std::string better_options(const SolveSummary& summary) {
 }
 
 }  // namespace
+
+std::string size_text(std::size_t vertices, std::size_t elements, int corners) {
+  const std::string all = corners == voxel_corners ? fmt::format("{} in the mask", grouped(elements))
+                          : corners == 4           ? counted(elements, "tetrahedron", "tetrahedra")
+                                                   : counted(elements, "triangle", "triangles");
+  return points_of(corners, vertices) + ", " + all;
+}
+
+const char* element_kind(int corners) { return corners == voxel_corners ? "voxel" : corners == 4 ? "tet" : "triangle"; }
 
 DataArray times_array(std::string name, Arrival& arrival) {
   std::vector<double> times = std::exchange(arrival.times, {});
@@ -378,18 +387,13 @@ int judge(const SolveSummary& summary) {
 
 void print_summary(const SolveSummary& summary, const Console& console) {
   const Arrival& arrival = summary.arrival;
-  const bool image = summary.corners == voxel_corners, tets = summary.corners == 4;
-  const std::string elements = image  ? fmt::format("{} in the mask", grouped(summary.elements))
-                               : tets ? counted(summary.elements, "tetrahedron", "tetrahedra")
-                                      : counted(summary.elements, "triangle", "triangles");
+  const bool image = summary.corners == voxel_corners;
   const auto bytes = peak_resident_bytes();
   Report report;
-  report.title("mesh", summary.request.mesh.string(), points_of(summary, summary.vertices) + ", " + elements);
+  report.title("mesh", summary.request.mesh.string(), size_text(summary.vertices, summary.elements, summary.corners));
   report.add({{"vertices", summary.vertices},
               {"elements", summary.elements},
-              {"element_kind", image  ? "voxel"
-                               : tets ? "tet"
-                                      : "triangle"},
+              {"element_kind", element_kind(summary.corners)},
               {"transfer_seconds", arrival.transfer_seconds},
               {"peak_bytes", bytes}});
   if (!image) report.add({{"cut_cells", cli::json_of(summary.cut_cells)}});

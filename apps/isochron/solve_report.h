@@ -9,6 +9,11 @@ namespace isochron::cli {
 /// `SolveSummary::corners` of an image.
 inline constexpr int voxel_corners = 8;
 
+/// "27 vertices, 48 tetrahedra", and of an image "64 voxels, 60 in the mask"; `corners` as in a summary.
+std::string size_text(std::size_t vertices, std::size_t elements, int corners);
+/// "triangle", "tet" or "voxel".
+const char* element_kind(int corners);
+
 /// What came of one source with --each-source.
 struct SourceSummary {
   std::optional<VertexId> vertex;  ///< or a point

@@ -15,13 +15,13 @@
 namespace isochron::cli {
 namespace {
 
-/// Without --probe-tolerance a point may be this share of the diagonal away.
-constexpr double probe_reach = 0.01;
+/// Without an option a point may be this share of the diagonal away.
+constexpr double reach_share = 0.01;
 
 // ---- meshes
 
-/// Says before the work what the output file will not hold.
-void warn_about_output(const SolveRequest& request, const Dataset& dataset, Console& console) {
+/// Says before the work what the output file will not hold; `result` is what was computed.
+void warn_about_output(const SolveRequest& request, std::string_view result, const Dataset& dataset, Console& console) {
   if (request.to_pieces()) {
     if (!dataset.lines.empty())
       console.warn("{}: {} will not be in it (pieces are written without lines); write one file",
@@ -33,10 +33,8 @@ void warn_about_output(const SolveRequest& request, const Dataset& dataset, Cons
     const bool ours =
         std::find(format.extensions.begin(), format.extensions.end(), extension) != format.extensions.end();
     if (ours && !format.keeps_arrays)
-      console.warn(
-          "{}: the arrival times will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, .ply or "
-          ".msh",
-          request.output.string(), format.name);
+      console.warn("{}: the {} will not be in it ({} files have no place for them); use .vtu, .vtp, .vtk, .ply or .msh",
+                   request.output.string(), result, format.name);
     const std::size_t lines = ours ? dropped_lines(request.output, dataset) : 0;
     if (lines > 0)
       console.warn("{}: {} will not be in it ({} files have no place for lines); use .vtu, .vtk or .msh",
@@ -57,19 +55,6 @@ void check_picture_data(const PictureRequest& picture, const Dataset& dataset) {
 #endif
 }
 
-/// Removes the cells of the kind that is not solved on. An output that cannot be written is refused before any warning:
-/// the error is all that counts then.
-template <int Corners>
-void drop_other_cells(const SolveRequest& request, Dataset& dataset, Console& console) {
-  auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
-  const std::size_t dropped = other.cells.size();
-  other = {};
-  if (request.to_pieces()) check_set_holds<Corners>(request.output);
-  else if (request.to_mesh()) check_holds(request.output, dataset);
-  warn_left_out<Corners>(request, dropped, dataset.lines.size(), console);
-  if (request.to_mesh()) warn_about_output(request, dataset, console);
-}
-
 /// A mesh and what becomes of it. Points and cells are moved along, not copied.
 template <int Corners>
 class MeshRun {
@@ -79,7 +64,7 @@ class MeshRun {
 
   Sources sources(const SideInputs& inputs, Console& console) {
     Sources sources = gather_sources<Corners>(request_, inputs, dataset_, console);
-    drop_other_cells<Corners>(request_, dataset_, console);
+    drop_other_cells<Corners>(request_, "arrival times", dataset_, console);
     mesh_ = take_mesh<Corners>(dataset_);
     check_size(box_of(mesh_.points, console.threads()));
     return sources;
@@ -98,8 +83,7 @@ class MeshRun {
   void warn_of_ranks(SharedSteps&, Console&) const {}
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
-    const Box box = box_of(mesh_.points, console.threads());
-    const double tolerance = request_.probe.tolerance.value_or(probe_reach * norm(box.high - box.low));
+    const double tolerance = request_.probe.tolerance.value_or(default_reach(box_of(mesh_.points, console.threads())));
     const auto probe_on = [&](const SimplexMesh<Corners>& mesh) {
       return probe_times(mesh, arrival.times, points, tolerance, console.threads());
     };
@@ -218,9 +202,7 @@ class ImageRun {
 
   std::vector<ProbeTime> probe(const std::vector<Vec3d>& points, const Arrival& arrival, Console& console) const {
     const ImageGrid& grid = image_.grid;
-    const Vec3d last{grid.shape[0] - 1.0, grid.shape[1] - 1.0, grid.shape[2] - 1.0};
-    const double diagonal = norm(grid.position(last) - grid.position(Vec3d{}));
-    const double tolerance = request_.probe.tolerance.value_or(probe_reach * diagonal);
+    const double tolerance = request_.probe.tolerance.value_or(default_reach(grid));
     std::vector<ProbeTime> probed = probe_times(grid, problem_.mask, arrival.times, points, tolerance);
     warn_outside(request_.probe, probed, fmt::format("the mask or the image (further than {:.4g})", tolerance),
                  console);
@@ -322,6 +304,25 @@ SideInputs read_side_inputs(const SolveRequest& request) {
   return inputs;
 }
 
+template <int Corners>
+void drop_other_cells(const SolveRequest& request, std::string_view result, Dataset& dataset, Console& console) {
+  auto& other = dataset.block < Corners == 3 ? 4 : 3 > ();
+  const std::size_t dropped = other.cells.size();
+  other = {};
+  if (request.to_pieces()) check_set_holds<Corners>(request.output);
+  else if (request.to_mesh()) check_holds(request.output, dataset);
+  warn_left_out<Corners>(request, dropped, dataset.lines.size(), console);
+  if (request.to_mesh()) warn_about_output(request, result, dataset, console);
+}
+template void drop_other_cells<3>(const SolveRequest&, std::string_view, Dataset&, Console&);
+template void drop_other_cells<4>(const SolveRequest&, std::string_view, Dataset&, Console&);
+
+double default_reach(const Box& box) { return reach_share * norm(box.high - box.low); }
+double default_reach(const ImageGrid& grid) {
+  const Vec3d last{grid.shape[0] - 1.0, grid.shape[1] - 1.0, grid.shape[2] - 1.0};
+  return reach_share * norm(grid.position(last) - grid.position(Vec3d{}));
+}
+
 void check_size(const Box& box) {
   const auto& [low, high] = box;
   const double size = std::max({high.x - low.x, high.y - low.y, high.z - low.z});
@@ -337,10 +338,7 @@ int run_solve(const SolveRequest& request, Console& console) {
         "{} ranks were launched, and each does the same by itself; add --backend mpi to solve over them together",
         mpi::launched_ranks());
   if (!request.on_image() && is_image_file(request.output) && FileName(request.output).extension != ".npy")
-    throw usage_error(
-        "{}: is not an image by its name ({} would be one); name a mesh file as output, or give the shape of an image "
-        "of bare numbers with --raw-shape",
-        request.mesh.string(), request.output.string());
+    refuse_image_output(request);
   if (!over_ranks) return run_whole(request, nullptr, console);
   if (goes_by_parts(request))
     return run_on_all_ranks(

@@ -61,6 +61,7 @@ struct InversionStep {
 /// All unknowns as numbers, to go on from; for the same problem and options only.
 struct InversionState {
   double smoothing_weight = 0;
+  double damping = 1e-3;  ///< of the next step, as a share of the Gauss–Newton matrix's diagonal
   std::vector<double> values;
 };
 
@@ -70,15 +71,19 @@ struct InversionOptions {
   /// Of speeds and factors: what the smoothing weighs against the measured times, whatever the units and the size of
   /// the mesh.
   double smoothing = 0.01;
-  /// The least and largest speed, velocity or factor; the start must be between them.
+  /// The least and largest speed, velocity or factor; the start must be between them. Without: a thousandth and a
+  /// thousand times the start.
   std::optional<double> min_velocity, max_velocity;
   double noise = 0;  ///< standard deviation of times of weight 1: a misfit of that much is good enough
-  int max_iterations = 20;
-  double min_decrease = 1e-3;  ///< of the objective, as a share: less than that ends it
+  int max_iterations = 30;
+  double min_decrease = 5e-3;  ///< of the objective, as a share: less than that ends it
   /// How far receivers may be from the mesh or image, in its unit.
   double receiver_tolerance = 0;
-  /// Of the times; plain or ball sources, first order. Without a tolerance 1e-9, without a precision double.
+  /// Of the times; first order. Without a tolerance 1e-9, without a precision double.
   SolveOptions solve;
+  /// Instead of that of `solve`. By default plain where the speed, a factor or velocities are unknown: the extent of a
+  /// ball depends on them, and times jump with it; else balls.
+  std::optional<SourceInit> source_init;
   std::size_t max_bytes = std::size_t{4} << 30;  ///< of derivatives that are kept; what is beyond is computed again
   std::optional<InversionState> start;
   std::function<void(const InversionStep&, const InversionState&)> on_step;  ///< after each step, and at the start
@@ -86,7 +91,7 @@ struct InversionOptions {
 
 enum class InversionEnd : std::uint8_t {
   noise_level,    ///< the misfit is that of the noise
-  settled,        ///< the objective decreases no more
+  settled,        ///< the objective decreases no more, or the misfit is that of the solves' tolerance
   max_iterations  ///< before either
 };
 
@@ -97,6 +102,7 @@ struct Inversion {
   std::vector<std::vector<double>> times;  ///< computed, of each pick of each shot
   std::vector<InversionStep> steps;        ///< the first is the start
   InversionEnd end = InversionEnd::settled;
+  SourceInit source_init = SourceInit::plain;  ///< as it was used
 };
 
 /// Finds the unknowns that fit the measured times best: least squares of the weighted differences, and of the
@@ -105,8 +111,8 @@ struct Inversion {
 ///
 /// A source that would leave the mesh or image goes to the nearest place in it. A domain must be whole and on the host.
 /// Throws UsageError when unknowns do not go together or do not fit the metric, and when there are more of them than
-/// times without smoothing; InputError when there are no times, one is not finite, a receiver is further away than the
-/// tolerance or unreached, a bound excludes the start, or as `Solver` does.
+/// times without smoothing, or an option is out of range; InputError when there are no times, one is not finite, a
+/// receiver is further away than the tolerance or unreached, a bound excludes the start, or as `Solver` does.
 Inversion invert(const Domain& domain, const Measurements& measured, const InversionOptions& options);
 
 }  // namespace isochron

@@ -18,6 +18,7 @@ from .fmm import distance, travel_time
 from .gradients import Gradients, Linearization
 from .grid import Grid
 from .image import Image
+from .inverting import Inversion, invert
 from .mesh import Mesh
 from .paths import Path, gradient, trace_path
 from .solving import Solver, distance_matrix, solve, solve_many
@@ -38,6 +39,7 @@ __all__ = [
     "Image",
     "IndexWarning",
     "InputError",
+    "Inversion",
     "Linearization",
     "Mesh",
     "NoAnswerError",
@@ -59,6 +61,7 @@ __all__ = [
     "extract_surface",
     "generate",
     "gradient",
+    "invert",
     "read",
     "solve",
     "solve_many",

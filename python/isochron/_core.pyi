@@ -91,6 +91,20 @@ class Solver:
     def linearize(self, times: np.ndarray, source_init: Any, sources: Sources) -> Linearization: ...
     def set_problem(self, problem: Problem) -> None: ...
 
+def invert(
+    problem: Problem,
+    receivers: np.ndarray,
+    sources: Sequence[Sources],
+    times: np.ndarray,
+    weights: np.ndarray | None,
+    unknowns: Sequence[str],
+    options: dict[str, Any],
+    solve: Options,
+    start: tuple[float, np.ndarray] | None = None,
+    on_step: Callable[[tuple[Any, ...], tuple[float, np.ndarray]], Any] | None = None,
+    progress: _Progress = None,
+) -> dict[str, Any]: ...
+
 class DeviceArray:
     @property
     def shape(self) -> tuple[int, ...]: ...

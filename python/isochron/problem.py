@@ -178,7 +178,7 @@ class Problem:
     def _fiber_metric(self, given: dict[str, Any]) -> _core.Problem:
         if "velocity" not in given:
             raise UsageError("fibers need velocity (along and across them); give velocity=(0.6, 0.3) or a dict by region")
-        regions, table = _velocity_table(given["velocity"], given.get("regions"))
+        regions, table = velocity_table(given["velocity"], given.get("regions"))
         if regions is not None:
             regions = self._flat(regions, "regions")
         sheets = given.get("sheets")
@@ -228,7 +228,7 @@ def velocities_of(value: Any) -> list[float]:
     return filled + filled[-1:] * (3 - len(filled))
 
 
-def _velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.ndarray]:
+def velocity_table(velocity: Any, regions: Any) -> tuple[np.ndarray | None, np.ndarray]:
     """The row of each element (None: the first) and the rows."""
     if not isinstance(velocity, dict):
         if regions is not None:

@@ -107,7 +107,7 @@ class Solver:
         if not isinstance(self.problem.mesh, Grid) and (scheme not in (None, "auto") or order not in (None, 1)):
             raise UsageError("scheme and order are for grids; leave them out")
         self._out = out
-        self._arguments = {name: value for name, value in given.items() if name in _SOLVE_OPTIONS}
+        self._arguments = {name: value for name, value in given.items() if name in SOLVE_OPTIONS}
         self._core = self._make_core(self.problem)
 
     def _make_core(self, problem: Problem) -> Any:
@@ -232,7 +232,7 @@ class Solver:
 
 #: What `Solver` takes beside the mesh.
 SOLVER_ARGUMENTS = frozenset(inspect.signature(Solver).parameters) - {"mesh"}
-_SOLVE_OPTIONS = SOLVER_ARGUMENTS.difference(METRIC_ARGUMENTS, ("mask", "out"))
+SOLVE_OPTIONS = SOLVER_ARGUMENTS.difference(METRIC_ARGUMENTS, ("mask", "out"))
 
 
 def _one_by_one(sources: Sources) -> Iterator[Sources]:

@@ -10,6 +10,7 @@ void bind_gpu_array(pybind11::module_& module);
 void bind_files(pybind11::module_& module);
 void bind_generators(pybind11::module_& module);
 void bind_images(pybind11::module_& module);
+void bind_inverting(pybind11::module_& module);
 void bind_linearizing(pybind11::module_& module);
 void bind_paths(pybind11::module_& module);
 void bind_problem(pybind11::module_& module);

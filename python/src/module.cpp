@@ -16,6 +16,7 @@ PYBIND11_MODULE(_core, module) {
   isochron::python::bind_problem(module);
   isochron::python::bind_linearizing(module);
   isochron::python::bind_solving(module);
+  isochron::python::bind_inverting(module);
   isochron::python::bind_gpu_array(module);
   isochron::python::bind_device_solving(module);
   isochron::python::bind_paths(module);

@@ -225,6 +225,7 @@ except KeyboardInterrupt:
         ("isochron.solve_many(mesh, [[v] for v in range(10000)])", [0.4]),
         ("isochron.distance_matrix(isochron.Grid((60, 60, 60)), list(range(10000)), [0])", [0.4]),
         ("while True: isochron.Solver(isochron.Grid((80, 80, 80)), metric=np.diag([1.0, 2, 3]) + 0.3)", [0.2]),
+        ("while True: isochron.invert(mesh, [[0.9, 0.9, 0.9]], [[1.0]] * 20, list(range(20)))", [0.3, 0.9]),
     ],
 )
 def test_ctrl_c_stops_a_solve(work, after):

@@ -46,6 +46,7 @@ def ended(work, in_callback="pass", threads=1):
         "isochron.solve(grid, [0], speed=speed, progress=report)",
         "isochron.solve_many(grid, [[v] for v in range(50)], speed=speed, progress=report)",
         "isochron.distance_matrix(isochron.Grid((60, 60)), range(2000), [0], progress=report)",
+        "isochron.invert(isochron.Grid((200, 200)), [[150.0, 9.0]], [[9.0]] * 9, list(range(9)), callback=report)",
         "under_way.set(); isochron.generate.square(300)",
     ],
 )

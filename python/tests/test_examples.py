@@ -12,7 +12,8 @@ SCRIPTS = sorted(path.name for path in FOLDER.glob("*.py") if path.name != "figu
 
 def test_the_gallery_is_whole():
     assert SCRIPTS == [
-        "brain_pathway.py", "cardiac_activation.py", "geodesics.py", "travel_times.py", "volume_to_arrival.py"
+        "brain_pathway.py", "cardiac_activation.py", "geodesics.py", "tomography.py", "travel_times.py",
+        "volume_to_arrival.py",
     ]
 
 

@@ -21,7 +21,8 @@ def keys_in(value):
 
 
 class Docs(CliCase):
-    COMMANDS = ("generate", "info", "convert", "solve", "path", "tensors", "connect", "connectome", "surface", "view", "bench")
+    COMMANDS = ("generate", "info", "convert", "solve", "invert", "path", "tensors", "connect", "connectome", "surface",
+                "view", "bench")
     KINDS = ("square", "irregular-square", "cube", "irregular-cube", "sphere", "ventricle", "lens", "blobs",
              "diagonal-tensors", "helix-tensors", "crossing-fibers", "layers", "salt", "phantom", "from-raw")
 
@@ -42,12 +43,14 @@ class Docs(CliCase):
             self.assertIn(f"`{command}`", text)
 
     def test_all_keys_of_summaries_are_described(self):
+        self.write("picks.csv", "vertex,time\n8,1\n80,1.5\n")
         for command, arguments in (("generate", "square --n 9 -o square.vtp"),
                                    ("generate", "crossing-fibers --n 24 -o fibers.nii.gz"),
                                    ("convert", "square.vtp square.off"),
                                    ("convert", "fibers.nii.gz fibers.vti"),
                                    ("solve", "square.vtp -o times.vtp --source 0 --verify"),
                                    ("solve", "square.vtp -o each.vtp --source 0,5 --each-source"),
+                                   ("invert", "square.vtp --times picks.csv --unknown onsets --source 0"),
                                    ("path", "times.vtp -o path.vtp --source 0 --to 80"),
                                    ("connect", "fibers.nii.gz --from voxels:4,12,12 --to voxels:20,12,12 -o c"),
                                    ("connectome", "fibers.nii.gz --parcels 3 -o m.csv")):

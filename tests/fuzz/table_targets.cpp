@@ -24,6 +24,14 @@ void read_and_check_sources(const fs::path& path) {
   }
 }
 
+void read_and_check_shots(const fs::path& path, ShotTableKind kind) {
+  for (const ShotRow& row : read_shot_table(path, kind).rows) {
+    require(row.point ? finite(*row.point) : row.vertex.valid(), "a row without a place");
+    require(row.time ? std::isfinite(*row.time) : kind == ShotTableKind::sources, "a row without a time");
+    require(row.weight >= 0 && std::isfinite(row.weight), "a weight that cannot be used");
+  }
+}
+
 void read_and_check_points(const fs::path& path) {
   const NamedPoints read = read_points(path);
   require(read.names.empty() || read.names.size() == read.points.size(), "names do not fit the points");
@@ -43,6 +51,13 @@ std::vector<Target> table_targets() {
       table_target("sources", "a.txt", read_and_check_sources, {"0 1.5\n5 2.5\n", "1 2 3 0.5\n4 5 6\n", "# c\n0,1\n"}),
       table_target("vtx", "a.vtx", [](const fs::path& path) { static_cast<void>(read_vtx(path)); },
                    {"2\nextra\n0\n5\n", "1 # one\nintra # both\n5 # here"}, {"intra\n", "extra\n"}),
+      table_target("measured_times", "a.csv",
+                   [](const fs::path& path) { read_and_check_shots(path, ShotTableKind::measured_times); },
+                   {"shot,x,y,z,time,weight,name\n1,0,1,2,0.5,1,a\n", "vertex;time\n# c\n5;\"1e3\"\n"},
+                   {"\"", "shot", "vertex", "time", "weight", "name"}),
+      table_target("shots", "a.csv", [](const fs::path& path) { read_and_check_shots(path, ShotTableKind::sources); },
+                   {"shot,source,x,y,z,time\na,0,1,2,3,\n", "shot,vertex\n\"a \"\"b\"\"\",5\n"},
+                   {"\"", "shot", "source", "vertex"}),
       table_target("points", "a.txt", read_and_check_points,
                    {"# c\n1 2 3\n", "name 1 2 3\n", "x,y,z,id\n1,2,3,7\n", "\"x\";\"y\"\n1;2\n"}),
       table_target("labels", "a.txt", [](const fs::path& path) { static_cast<void>(read_label_table(path)); },

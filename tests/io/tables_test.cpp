@@ -65,6 +65,75 @@ TEST(SourceFile, SaysWhatIsWrong) {
   EXPECT_THAT(error_of(read_source_file, folder.file("e.txt", "1.5\n")), HasSubstr("whole number"));
 }
 
+TEST(ShotTables, ReadsMeasuredTimes) {
+  TemporaryFolder folder;
+  const ShotTable table = read_shot_table(
+      folder.file(
+          "a.csv",
+          "\xef\xbb\xbf# picks\r\nShot, Name ,TIME,weight,y,X,comment\r\n\r\n\"a, \"\"b\"\"\",S1,1.5,,2,1,none\n"
+          "# one is left out\n7,,+2e-1,0,\"5\",4,\n"),
+      ShotTableKind::measured_times);
+  EXPECT_TRUE(table.has_shots);
+  EXPECT_THAT(table.ignored, ElementsAre("comment"));
+  ASSERT_EQ(table.rows.size(), 2U);
+  const ShotRow &first = table.rows[0], &second = table.rows[1];
+  EXPECT_EQ(first.shot, "a, \"b\"");
+  EXPECT_EQ(first.name, "S1");
+  EXPECT_EQ(first.point, (Vec3d{1, 2, 0}));
+  EXPECT_EQ(first.time, 1.5);
+  EXPECT_EQ(first.weight, 1);
+  EXPECT_EQ(first.line, 4U);
+  EXPECT_EQ(second.shot, "7");
+  EXPECT_EQ(second.point, (Vec3d{4, 5, 0}));
+  EXPECT_EQ(second.time, 0.2);
+  EXPECT_EQ(second.weight, 0);
+  EXPECT_EQ(second.line, 6U);
+}
+
+TEST(ShotTables, ReadsVerticesAndSources) {
+  TemporaryFolder folder;
+  const ShotTable times = read_shot_table(folder.file("a.csv", "time;vertex\n1;5\n2;0"), ShotTableKind::measured_times);
+  EXPECT_FALSE(times.has_shots);
+  ASSERT_EQ(times.rows.size(), 2U);
+  EXPECT_EQ(times.rows[0].vertex, VertexId(5));
+  EXPECT_FALSE(times.rows[0].point);
+  const ShotTable sources = read_shot_table(folder.file("b.csv", "shot,source,x,y,z,time\na,0,1,2,3,\na,1,4,5,6,7\n"),
+                                            ShotTableKind::sources);
+  EXPECT_TRUE(sources.ignored.empty());
+  ASSERT_EQ(sources.rows.size(), 2U);
+  EXPECT_EQ(sources.rows[0].point, (Vec3d{1, 2, 3}));
+  EXPECT_FALSE(sources.rows[0].time);
+  EXPECT_EQ(sources.rows[1].time, 7);
+}
+
+TEST(ShotTables, SaysWhatIsWrong) {
+  TemporaryFolder folder;
+  const auto error = [&](const char* text, ShotTableKind kind = ShotTableKind::measured_times) {
+    return error_of([&](const fs::path& path) { return read_shot_table(path, kind); }, folder.file("a.csv", text));
+  };
+  EXPECT_THAT(error("1,2,3\n"), HasSubstr("line 1: there is no line of column names"));
+  EXPECT_THAT(error("x,y\n1,2\n"), HasSubstr("line 1: there is no column 'time'"));
+  EXPECT_THAT(error("x,time\n1,2\n"), HasSubstr("no columns 'x' and 'y' or 'vertex'"));
+  EXPECT_THAT(error("y,vertex,time\n1,2,3\n"), HasSubstr("no columns 'x' and 'y' or 'vertex'"));
+  EXPECT_THAT(error("x,y,vertex,time\n1,2,3,4\n"), HasSubstr("leave one out"));
+  EXPECT_THAT(error("x,y,X,time\n1,2,3,4\n"), HasSubstr("two columns have the name 'x'"));
+  EXPECT_THAT(error("vertex,time\n"), HasSubstr("there are no rows"));
+  EXPECT_THAT(error("# nothing\n"), HasSubstr("there are no rows"));
+  EXPECT_THAT(error("vertex,time\n1,2\n1,2,3\n"), HasSubstr("line 3: the number of values, 3, is not that"));
+  EXPECT_THAT(error("vertex,time\n\n1,soon\n"), HasSubstr("line 3: 'soon' is not a number"));
+  EXPECT_THAT(error("vertex,time\n1,nan\n"), HasSubstr("line 2: a time is nan"));
+  EXPECT_THAT(error("vertex,time\n1,inf\n"), HasSubstr("line 2: a time is inf"));
+  EXPECT_THAT(error("vertex,time\n1,\n"), HasSubstr("line 2: the column 'time' is empty"));
+  EXPECT_THAT(error("vertex,time\n1,# later\n"), HasSubstr("line 2: a number is missing"));
+  EXPECT_THAT(error("vertex,time\n1,2 3\n"), HasSubstr("line 2: '3' follows a number"));
+  EXPECT_THAT(error("vertex,time\n-1,2\n"), HasSubstr("line 2: '-1' is not a whole number"));
+  EXPECT_THAT(error("vertex,time\n1.5,2\n"), HasSubstr("line 2: '1.5' is not a whole number"));
+  EXPECT_THAT(error("vertex,time\n4294967295,2\n"), HasSubstr("too large"));
+  EXPECT_THAT(error("vertex,time,weight\n1,2,-1\n"), HasSubstr("line 2: the weight -1 is negative"));
+  EXPECT_THAT(error("shot,vertex,time\n,1,2\n"), HasSubstr("line 2: the column 'shot' is empty"));
+  EXPECT_THAT(error("vertex,time\n1,2\n", ShotTableKind::sources), HasSubstr("line 1: there is no column 'shot'"));
+}
+
 TEST(Points, ReadsSeveralStyles) {
   TemporaryFolder folder;
   const auto expected = ElementsAre(Vec3d{1, 2, 3}, Vec3d{4, 5, 6});

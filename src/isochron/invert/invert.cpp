@@ -16,6 +16,7 @@ namespace isochron {
 namespace {
 
 constexpr double first_damping = 1e-3, least_damping = 1e-8;  // shares of the diagonal
+constexpr double max_change = 1;  // of logarithms in one step: beyond it the linear model says nothing
 constexpr int max_halvings = 5, max_retries = 6;
 constexpr int field_products = 25;  // conjugate gradients stop there, or at this share of the residual
 constexpr double field_residual = 0.03;
@@ -44,8 +45,12 @@ void check(const Measurements& measured, const InversionOptions& options) {
   };
   if (!positive(options.min_velocity) || !positive(options.max_velocity))
     throw UsageError("bounds of velocities are not positive; give positive numbers");
-  if (!(options.smoothing >= 0) || !std::isfinite(options.smoothing))
-    throw UsageError("the smoothing is negative; give 0 or a positive number");
+  const auto not_negative = [](double value) { return value >= 0 && std::isfinite(value); };
+  if (!not_negative(options.smoothing) || !not_negative(options.noise) || !not_negative(options.min_decrease) ||
+      !not_negative(options.receiver_tolerance) || options.max_iterations < 0)
+    throw UsageError(
+        "smoothing, noise, the least decrease, the number of steps or the tolerance of receivers is negative or not a "
+        "finite number; give 0 or more");
 }
 
 double dot_product(std::span<const double> a, std::span<const double> b) {
@@ -59,9 +64,10 @@ class Inverter {
   Inverter(const Domain& domain, const Measurements& measured, const InversionOptions& options)
       : options_(options), model_(domain, measured, options), shots_(domain, measured, model_, options) {
     if (model_.free_count() > shots_.pick_count() && (model_.field_size() == 0 || options.smoothing == 0))
-      throw UsageError(fmt::format("{} unknowns cannot be found from {} times{}; give more times or look for less",
-                                   model_.free_count(), shots_.pick_count(),
-                                   model_.field_size() == 0 ? "" : " without smoothing"));
+      throw UsageError(
+          fmt::format("{} unknowns cannot be found from {} measured {}{}; give more times or look for less",
+                      model_.free_count(), shots_.pick_count(), shots_.pick_count() == 1 ? "time" : "times",
+                      model_.field_size() == 0 ? "" : " without smoothing"));
   }
 
   Inversion run() {
@@ -70,10 +76,10 @@ class Inverter {
     ShotTimes times = shots_.solve(state_.values);
     bool settled = false;
     for (int iteration = 0;; ++iteration) {
-      if (iteration == 0) begin(std::move(times));
+      if (iteration == 0) begin(std::move(times));  // NOLINT(bugprone-use-after-move): once
       const double misfit = steps_.back().misfit;
       if (misfit <= options_.noise) return finish(InversionEnd::noise_level);
-      if (settled) return finish(InversionEnd::settled);
+      if (settled || misfit <= rounding_) return finish(InversionEnd::settled);
       if (iteration >= options_.max_iterations) return finish(InversionEnd::max_iterations);
       const double before = steps_.back().objective;
       if (!improve(iteration + 1)) return finish(InversionEnd::settled);
@@ -85,7 +91,7 @@ class Inverter {
   void resume() {
     state_ = *options_.start;
     if (state_.values.size() != model_.size())
-      throw UsageError(fmt::format("the state to go on from has {} unknowns, this problem {}; start anew",
+      throw InputError(fmt::format("the state to go on from has {} unknowns, this problem {}; start anew",
                                    state_.values.size(), model_.size()));
     for (const double value : state_.values)
       if (!std::isfinite(value)) throw InputError("the state to go on from is not finite; start anew");
@@ -96,6 +102,10 @@ class Inverter {
   void begin(ShotTimes times) {
     shots_.linearize(std::move(times));
     diagonal_ = shots_.diagonal();
+    double latest = 0;
+    for (const std::vector<double>& of_shot : shots_.times().picks)
+      for (const double time : of_shot) latest = std::max(latest, std::abs(time));
+    rounding_ = 10 * options_.solve.tolerance.value_or(default_tolerance) * latest;
     const std::size_t field = model_.field_size();
     if (field > 0 && options_.smoothing > 0) {
       roughness_.emplace(model_.graph(), options_.smoothing_kind);
@@ -139,31 +149,56 @@ class Inverter {
       free[i] = !(at_lower && gradient[i] >= 0) && !(at_upper && gradient[i] <= 0) && scale_[i] > 0;
       if (!free[i]) gradient[i] = 0;
     }
-    const double before = steps_.back().objective;
-    for (int retry = 0; retry < max_retries; ++retry) {
-      int products = 0;
-      const std::vector<double> direction = newton_direction(gradient, free, products);
-      double length = 1;
-      for (int halving = 0; halving <= max_halvings; ++halving, length /= 2) {
-        check_cancelled();
-        std::vector<double> values = state_.values;
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] += length * direction[i];
-        model_.bring_inside(values);
-        double promised = 0;
-        for (std::size_t i = 0; i < values.size(); ++i) promised -= gradient[i] * (values[i] - state_.values[i]);
-        ShotTimes times = shots_.solve(values);
-        const double now = objective(times, values);
-        if (!(now < before - enough_decrease * std::max(promised, 0.0))) continue;
-        state_.values = std::move(values);
-        shots_.linearize(std::move(times));
-        diagonal_ = shots_.diagonal();
-        damping_ = length == 1 ? std::max(damping_ / 4, least_damping) : std::min(1.0, damping_ * 2);
-        note_step(iteration, length, products, now);
-        return true;
-      }
-      damping_ = std::max(10 * damping_, 1e-2);
+    int products = 0;
+    std::optional<Trial> best;
+    for (int retry = 0; retry < max_retries && !best; ++retry) {
+      best = search(gradient, newton_direction(gradient, free, products));
+      if (!best) state_.damping = std::max(10 * state_.damping, 1e-2);
     }
-    return false;
+    if (!best) return false;
+    state_.values = std::move(best->values);
+    shots_.linearize(std::move(best->times));
+    diagonal_ = shots_.diagonal();
+    // A step that had to be shortened was too long for the linear model: the next one is damped more.
+    state_.damping = best->length == 1 ? std::max(state_.damping / 4, least_damping)
+                                       : std::clamp(state_.damping / best->length, first_damping, 1.0);
+    note_step(iteration, best->length, products, best->objective);
+    return true;
+  }
+
+  struct Trial {
+    std::vector<double> values;
+    ShotTimes times;
+    double objective, length;
+  };
+
+  /// The first step along a direction, from the whole one on, that lowers the objective.
+  std::optional<Trial> search(const std::vector<double>& gradient, const std::vector<double>& direction) {
+    const double before = steps_.back().objective;
+    double length = std::min(1.0, max_change / largest_log_change(direction));
+    for (int halving = 0; halving <= max_halvings; ++halving, length /= 2) {
+      check_cancelled();
+      std::vector<double> values = state_.values;
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += length * direction[i];
+      model_.bring_inside(values);
+      double promised = 0;
+      for (std::size_t i = 0; i < values.size(); ++i) promised -= gradient[i] * (values[i] - state_.values[i]);
+      ShotTimes times = shots_.solve(values);
+      const double now = objective(times, values);
+      if (now < before - enough_decrease * std::max(promised, 0.0))
+        return Trial{std::move(values), std::move(times), now, length};
+    }
+    return std::nullopt;
+  }
+
+  /// Of the logarithms among the unknowns.
+  [[nodiscard]] double largest_log_change(std::span<const double> direction) const {
+    const std::size_t field = model_.field_size();
+    double largest = 1e-9;
+    for (std::size_t i = 0; i < direction.size(); ++i)
+      if (i < field || model_.singles()[i - field].kind == SingleUnknown::Kind::velocity)
+        largest = std::max(largest, std::abs(direction[i]));
+    return largest;
   }
 
   /// The diagonal of the Gauss–Newton matrix with the smoothing's.
@@ -189,13 +224,13 @@ class Inverter {
     p = z;
     double rz = dot_product(r, z);
     const double first = rz;
-    for (products = 0; products < limit && rz > goal * goal * first && rz > 0;) {
+    for (int k = 0; k < limit && rz > goal * goal * first && rz > 0; ++k) {
       check_cancelled();
       std::vector<double> product = shots_.normal_product(p);
       if (roughness_)
         roughness_->add_product(state_.smoothing_weight, std::span<const double>(p).first(field), product);
       ++products;
-      for (std::size_t i = 0; i < count; ++i) product[i] = free[i] ? product[i] + damping_ * scale_[i] * p[i] : 0;
+      for (std::size_t i = 0; i < count; ++i) product[i] = free[i] ? product[i] + state_.damping * scale_[i] * p[i] : 0;
       const double curvature = dot_product(p, product);
       if (!(curvature > 0)) break;
       const double step = rz / curvature;
@@ -221,6 +256,7 @@ class Inverter {
     result.times = times.picks;
     result.steps = std::move(steps_);
     result.end = end;
+    result.source_init = times.arrivals[0].source_init.value_or(SourceInit::plain);
     return result;
   }
 
@@ -230,9 +266,9 @@ class Inverter {
   std::optional<Roughness> roughness_;
   InversionState state_;
   std::vector<InversionStep> steps_;
+  double rounding_ = 0;           ///< a misfit that comes from the tolerance of the solves
   std::vector<double> diagonal_;  ///< of the Gauss–Newton matrix
   std::vector<double> scale_;     ///< of the system that is solved
-  double damping_ = first_damping;
 };
 
 }  // namespace

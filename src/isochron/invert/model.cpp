@@ -20,6 +20,8 @@ namespace isochron {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Without bounds velocities stay within this factor of the start, so that what no time depends on cannot run away.
+constexpr double max_factor = 1e3;
 /// A source is moved so far from a corner or side, as a share of an element or a voxel: at one it has no derivative.
 constexpr double from_corner = 1e-3;
 
@@ -82,6 +84,7 @@ InversionModel::InversionModel(const Domain& domain, const Measurements& measure
   const int threads = threads_of(options);
   const auto use_mesh = [&]<int Corners>(const SimplexMesh<Corners>& mesh) {
     element_count_ = mesh.element_count();
+    dimensions_ = Corners - 1;
     const auto conducting = std::make_shared<ConductingMesh<Corners>>(mesh, *base_, threads);
     receivers_ = receiver_rows(conducting->mesh(), measured.receivers, options.receiver_tolerance, threads);
     graph_ = [&mesh, base = base_] { return element_graph(mesh, *base); };
@@ -91,6 +94,7 @@ InversionModel::InversionModel(const Domain& domain, const Measurements& measure
   };
   if (const auto* image = std::get_if<MaskedGrid>(&domain.shape)) {
     element_count_ = image->grid->voxel_count();
+    if (image->grid->flat()) dimensions_ = 2;
     mask_ = image->mask;
     receivers_ = receiver_rows(*image, measured.receivers, options.receiver_tolerance);
     graph_ = [image = *image] { return element_graph(image); };
@@ -115,15 +119,17 @@ InversionModel::InversionModel(const Domain& domain, const Measurements& measure
 
 std::size_t InversionModel::free_count() const {
   std::size_t count = 0;
-  for (std::size_t i = 0; i < size(); ++i) count += lower_[i] < upper_[i] ? 1 : 0;
+  for (std::size_t e = 0; e < field_size_; ++e) count += in_field(e) ? 1 : 0;
+  for (const SingleUnknown& single : singles_)
+    count += single.kind != SingleUnknown::Kind::position || single.component < dimensions_ ? 1 : 0;
   return count;
 }
 
 void InversionModel::add_velocity_bounds(const InversionOptions& options, double velocity, const char* what,
                                          double& lower, double& upper) const {
-  lower = options.min_velocity ? std::log(*options.min_velocity) : -infinity;
-  upper = options.max_velocity ? std::log(*options.max_velocity) : infinity;
-  const double value = std::log(velocity);
+  const double value = std::log(velocity), far = std::log(max_factor);
+  lower = options.min_velocity ? std::log(*options.min_velocity) : value - far;
+  upper = options.max_velocity ? std::log(*options.max_velocity) : value + far;
   if (!(lower < upper)) throw UsageError("the least velocity is not below the largest; give them in this order");
   if (value < lower - 1e-9 || value > upper + 1e-9)
     throw InputError(fmt::format("the bounds {:g} to {:g} exclude the start ({} {:g}); widen them or start elsewhere",

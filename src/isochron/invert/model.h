@@ -33,7 +33,7 @@ class InversionModel {
   [[nodiscard]] std::size_t size() const { return field_size_ + singles_.size(); }
   [[nodiscard]] std::size_t field_size() const { return field_size_; }
   [[nodiscard]] const std::vector<SingleUnknown>& singles() const { return singles_; }
-  /// Unknowns that are not fixed: elements that do not conduct are.
+  /// Unknowns that are not fixed: elements that do not conduct are. A position on a surface is two.
   [[nodiscard]] std::size_t free_count() const;
   [[nodiscard]] const std::vector<double>& start() const { return start_; }
   [[nodiscard]] const std::vector<double>& lower() const { return lower_; }
@@ -70,6 +70,7 @@ class InversionModel {
 
   std::shared_ptr<const Metric> base_;
   std::size_t element_count_ = 0;
+  int dimensions_ = 3;                  ///< of what is solved on
   std::span<const std::uint8_t> mask_;  ///< of an image; empty: everywhere
   bool factors_ = false;
   std::size_t field_size_ = 0;

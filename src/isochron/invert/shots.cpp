@@ -17,8 +17,12 @@ namespace {
 
 SolveOptions solve_options(const InversionOptions& options) {
   SolveOptions result = options.solve;
-  if (!result.tolerance) result.tolerance = 1e-9;
+  if (!result.tolerance) result.tolerance = default_tolerance;
   if (result.precision == Precision::automatic) result.precision = Precision::double_;
+  const bool of_metric = std::any_of(options.unknowns.begin(), options.unknowns.end(), [](Unknown unknown) {
+    return unknown != Unknown::onsets && unknown != Unknown::source_positions;
+  });
+  result.source_init = options.source_init.value_or(of_metric ? SourceInit::plain : SourceInit::ball);
   result.sources = Keep::no;
   result.weights = Keep::no;
   result.expected_solves = ExpectedSolves::many;
@@ -47,11 +51,13 @@ ShotTimes ShotSystem::solve(std::span<const double> values) {
   solver_.set_metric(Metric(found.metric));
   found.arrivals.resize(shots);
   found.picks.resize(shots);
+  const auto at = [&](const Pick& pick) { return measured_->receivers[pick.receiver]; };
   solver_.solve_many(found.sources, [&](std::size_t k, Arrival&& arrival) {
     for (const Pick& pick : measured_->shots[k].picks) {
       const double time = model_->receivers().time_at(pick.receiver, arrival.times);
       if (!std::isfinite(time))
-        throw InputError(fmt::format("receiver {} is not reached by shot {}; leave this time out", pick.receiver, k));
+        throw InputError(fmt::format("receiver {} at {:g},{:g},{:g} is not reached by shot {}; leave this time out",
+                                     pick.receiver, at(pick).x, at(pick).y, at(pick).z, k));
       found.picks[k].push_back(time);
       found.sum += pick.weight * (time - pick.time) * (time - pick.time);
     }

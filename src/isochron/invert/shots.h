@@ -11,6 +11,9 @@
 
 namespace isochron {
 
+/// Of the solves, where the options say none.
+inline constexpr double default_tolerance = 1e-9;
+
 /// Computed times of one set of values.
 struct ShotTimes {
   Metric metric;

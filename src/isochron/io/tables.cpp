@@ -1,11 +1,13 @@
 #include "isochron/io/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <cmath>
 #include <initializer_list>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -133,6 +135,153 @@ struct LabelColumns {
     const auto text = std::find_if(row.begin(), row.end(), [](const std::string& word) { return !parse_real(word); });
     return text == row.end() ? std::string() : *text;
   }
+};
+
+enum class ShotColumn { shot, vertex, x, y, z, time, weight, name, ignored };
+
+constexpr std::array<std::pair<std::string_view, ShotColumn>, 9> shot_columns{{{"shot", ShotColumn::shot},
+                                                                               {"vertex", ShotColumn::vertex},
+                                                                               {"x", ShotColumn::x},
+                                                                               {"y", ShotColumn::y},
+                                                                               {"z", ShotColumn::z},
+                                                                               {"time", ShotColumn::time},
+                                                                               {"weight", ShotColumn::weight},
+                                                                               {"name", ShotColumn::name},
+                                                                               {"source", ShotColumn::ignored}}};
+
+/// Reads a table of shots row by row. Fields are parts of the file's text, so that messages have its lines.
+class ShotTableReader {
+ public:
+  ShotTableReader(const std::filesystem::path& path, std::string_view text, ShotTableKind kind)
+      : in_(path, text, {.hash_comments = true}), path_(path), counted_(text.data()), kind_(kind) {}
+
+  ShotTable read() {
+    ShotTable table;
+    if (next_row()) read_header(table);
+    while (next_row()) table.rows.push_back(read_row());
+    if (table.rows.empty())
+      bad_file(path_, "there are no rows in it (a line of column names comes first, then a row each{}); add rows",
+               kind_ == ShotTableKind::sources ? ": shot,x,y,z or shot,vertex" : ": x,y,z,time or vertex,time");
+    return table;
+  }
+
+ private:
+  /// Cuts the next line that is neither blank nor a comment into fields; false when there is none.
+  bool next_row() {
+    if (in_.at_end()) return false;
+    const std::string_view line = in_.rest_of_line();
+    line_ += static_cast<std::size_t>(std::count(counted_, line.data(), '\n'));
+    counted_ = line.data();
+    if (separator_ == '\0') separator_ = line.find(',') == std::string_view::npos ? ';' : ',';
+    fields_.clear();
+    bool quoted = false;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= line.size(); ++i) {
+      if (i < line.size() && line[i] == '"') quoted = !quoted;
+      if (i < line.size() && (quoted || line[i] != separator_)) continue;
+      fields_.push_back(trimmed(line.substr(begin, i - begin)));
+      begin = i + 1;
+    }
+    return true;
+  }
+
+  void read_header(ShotTable& table) {
+    if (std::all_of(fields_.begin(), fields_.end(), [](std::string_view field) { return parse_real(field); }))
+      in_.fail("there is no line of column names (the first line has numbers alone); add one, such as x,y,z,time");
+    for (const std::string_view field : fields_) {
+      const std::string name = lower_case(field_text(field));
+      const auto* found = std::find_if(shot_columns.begin(), shot_columns.end(),
+                                       [&](const auto& column) { return column.first == name; });
+      columns_.push_back(found == shot_columns.end() ? ShotColumn::ignored : found->second);
+      if (found == shot_columns.end()) table.ignored.push_back(field_text(field));
+      else if (found->second != ShotColumn::ignored && std::count(columns_.begin(), columns_.end(), found->second) > 1)
+        in_.fail("two columns have the name '{}'; rename one", name);
+    }
+    table.has_shots = has(ShotColumn::shot);
+    const bool x = has(ShotColumn::x), y = has(ShotColumn::y), vertex = has(ShotColumn::vertex);
+    if (kind_ == ShotTableKind::measured_times && !has(ShotColumn::time))
+      in_.fail("there is no column 'time' (the first line names the columns); add it");
+    if (kind_ == ShotTableKind::sources && !table.has_shots)
+      in_.fail("there is no column 'shot' (the first line names the columns); add it");
+    if (x != y || (!x && !vertex))
+      in_.fail("there are no columns 'x' and 'y' or 'vertex' (the first line names the columns); add them");
+    if (x && vertex) in_.fail("there are columns 'x' and 'vertex' (each row needs one place); leave one out");
+  }
+
+  ShotRow read_row() {
+    if (fields_.size() != columns_.size())
+      in_.fail("the number of values, {}, is not that of the columns, {}; correct the row", fields_.size(),
+               columns_.size());
+    ShotRow row;
+    row.line = line_;
+    if (has(ShotColumn::x)) row.point = Vec3d{};
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+      const ShotColumn column = columns_[i];
+      const bool empty = field_text(fields_[i]).empty();
+      const bool may_be_empty = column == ShotColumn::name || column == ShotColumn::weight ||
+                                column == ShotColumn::ignored ||
+                                (column == ShotColumn::time && kind_ == ShotTableKind::sources);
+      if (empty && !may_be_empty)
+        in_.fail("the column '{}' is empty; fill it in, or leave the row out",
+                 shot_columns[static_cast<std::size_t>(column)].first);
+      if (!empty) take(column, fields_[i], row);
+    }
+    return row;
+  }
+
+  template <class Read>
+  auto number(std::string_view field, const Read& read) const {
+    if (field.size() >= 2 && field.front() == '"' && field.back() == '"') field = field.substr(1, field.size() - 2);
+    TextScanner in = in_.part(field);
+    if (in.at_end()) in_.fail("a number is missing; fill it in, or leave the row out");
+    const auto value = read(in);
+    if (!in.at_end()) {
+      const std::string more(in.peek());
+      in.fail("{} follows a number (a field has one); correct the row", in_quotes(more));
+    }
+    return value;
+  }
+
+  double real(std::string_view field, std::string_view what) const {
+    return number(field, [&](TextScanner& in) { return in.coordinate(what); });
+  }
+
+  void take(ShotColumn column, std::string_view field, ShotRow& row) {
+    if (column == ShotColumn::shot) row.shot = field_text(field);
+    if (column == ShotColumn::name) row.name = field_text(field);
+    if (column == ShotColumn::vertex) row.vertex = number(field, read_id);
+    if (column == ShotColumn::time) row.time = real(field, "a time");
+    if (column == ShotColumn::weight) {
+      row.weight = real(field, "a weight");
+      if (row.weight < 0) in_.fail("the weight {} is negative; give 0 or more", row.weight);
+    }
+    if (column >= ShotColumn::x && column <= ShotColumn::z)
+      (*row.point)[static_cast<int>(column) - static_cast<int>(ShotColumn::x)] = real(field, "a coordinate");
+  }
+
+  [[nodiscard]] bool has(ShotColumn column) const {
+    return std::find(columns_.begin(), columns_.end(), column) != columns_.end();
+  }
+
+  /// A field without quotes around it; two of them inside stand for one.
+  static std::string field_text(std::string_view field) {
+    if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
+    std::string result;
+    for (std::size_t i = 1; i + 1 < field.size(); ++i) {
+      result += field[i];
+      if (field[i] == '"' && i + 2 < field.size() && field[i + 1] == '"') ++i;
+    }
+    return std::string(trimmed(result));
+  }
+
+  TextScanner in_;
+  const std::filesystem::path& path_;
+  const char* counted_;  // lines before it are in `line_`
+  ShotTableKind kind_;
+  std::size_t line_ = 1;
+  char separator_ = '\0';  // not known yet
+  std::vector<std::string_view> fields_;
+  std::vector<ShotColumn> columns_;
 };
 
 std::vector<double> read_b_values(const std::filesystem::path& path) {
@@ -290,6 +439,11 @@ NamedPoints read_points(const std::filesystem::path& path) {
   if (result.points.empty()) bad_file(path, "no points (every line is blank or a comment); add rows: x y z");
   if (!any_name) result.names.clear();
   return result;
+}
+
+ShotTable read_shot_table(const std::filesystem::path& path, ShotTableKind kind) {
+  const FileBytes bytes(path);
+  return ShotTableReader(path, bytes.text(), kind).read();
 }
 
 GradientTable read_gradients(const std::filesystem::path& bval, const std::filesystem::path& bvec) {

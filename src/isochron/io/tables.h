@@ -1,5 +1,5 @@
-// Small tables beside meshes and images: rows of numbers, vertex lists, timed sources, probe points and gradients read
-// from text files, and tables written for NumPy.
+// Small tables beside meshes and images: rows of numbers, vertex lists, timed sources, probe points, measured times and
+// gradients read from text files, and tables written for NumPy.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,34 @@ struct NamedPoints {
 /// optionally a name in front of each row or behind it. Of four numbers the first is the name, or the last when there
 /// is a header that begins with x. Throws InputError.
 NamedPoints read_points(const std::filesystem::path& path);
+
+/// One row of a table of measured times, or of sources by shot.
+struct ShotRow {
+  std::string shot;  ///< empty where the table has no such column
+  VertexId vertex;   ///< invalid where the row has a point
+  std::optional<Vec3d> point;
+  std::optional<double> time;  ///< always there in a table of measured times
+  double weight = 1;
+  std::string name;
+  std::size_t line = 0;  ///< of the file, from 1 on
+};
+
+struct ShotTable {
+  std::vector<ShotRow> rows;
+  bool has_shots = false;            ///< there is a column of shots
+  std::vector<std::string> ignored;  ///< columns of other names
+};
+
+enum class ShotTableKind {
+  measured_times,  ///< needs times, may have shots, weights and names
+  sources          ///< needs shots, may have times
+};
+
+/// A table whose first line names the columns, in any order and in small letters or capitals: `shot`, `x`, `y`, `z` (0
+/// where it is missing) or `vertex` (0-based), `time`, `weight` (1), `name`; commas or semicolons between them, '#'
+/// comments. Throws InputError with the line for columns that are missing or twice, a number that is none or not
+/// finite, a negative weight and a table without rows; ids are not checked against any mesh.
+ShotTable read_shot_table(const std::filesystem::path& path, ShotTableKind kind);
 
 /// Reads FSL's pair: b-values in a row or a column; b-vectors in three rows with a column per volume, or in a row of
 /// three per volume (three rows of three are taken as FSL's rows). Throws InputError: a file cannot be read, holds
