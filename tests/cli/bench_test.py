@@ -181,6 +181,14 @@ class Bench(CliCase):
         for entry in entries:
             self.assertGreater(entry["ours"], 0, entry)
 
+    def test_inversions_fit_their_times(self):
+        entries = self.entries("goals-invert --threads 2")
+        self.assertEqual(len({entry["row"] for entry in entries}), 2)
+        found = {entry["column"]: entry["ours"] for entry in entries}
+        self.assertNotIn(None, found.values())  # a row without figures has not fitted
+        self.assertLess(found["worst place"], 2)
+        self.assertGreater(found["correlation"], 0.5)
+
     def test_all_schemes_on_tensor_images_have_times(self):
         entries = self.entries("004-table-1 --threads 2")
         self.assertEqual(len({entry["row"] for entry in entries}), 3)
