@@ -128,9 +128,10 @@ std::optional<InversionState> read_checkpoint(const std::filesystem::path& file)
   bool good = values.components == 1;
   for (std::size_t i = 0; good && i < values.tuple_count(); ++i) {
     const double value = values.at(i);
-    good = std::isfinite(value) && (i > 1 || value >= 0);
+    good = std::isfinite(value) && (i > 2 || value >= 0);
     if (i == 0) state.smoothing_weight = value;
     else if (i == 1) state.damping = value;
+    else if (i == 2) state.problem = value;
     else state.values.push_back(value);
   }
   if (!good)
@@ -140,7 +141,7 @@ std::optional<InversionState> read_checkpoint(const std::filesystem::path& file)
 }
 
 void write_checkpoint(const std::filesystem::path& file, const InversionState& state) {
-  std::vector<double> row{state.smoothing_weight, state.damping};
+  std::vector<double> row{state.smoothing_weight, state.damping, state.problem};
   row.insert(row.end(), state.values.begin(), state.values.end());
   OutputFiles files(Overwrite::yes);
   NpyWriter writer(files.add(file), 1, row.size());

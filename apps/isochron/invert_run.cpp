@@ -73,6 +73,7 @@ std::vector<double> find_unknowns(const InvertRequest& request, const InvertProb
     Domain found = problem.domain;
     found.metric = summary.found.metric;
     options.solve.progress.report = {};
+    options.solve.source_init = summary.found.source_init;
     times = Solver(found, options.solve).solve(summary.found.sources.front()).times;
   }
   check_interrupted();

@@ -58,10 +58,11 @@ struct InversionStep {
   int products = 0;      ///< of the Gauss–Newton matrix
 };
 
-/// All unknowns as numbers, to go on from; for the same problem and options only.
+/// All unknowns as numbers, to go on from; for the same start and measured times only.
 struct InversionState {
   double smoothing_weight = 0;
   double damping = 1e-3;  ///< of the next step, as a share of the Gauss–Newton matrix's diagonal
+  double problem = 0;     ///< a number of the problem: its start and its measured times
   std::vector<double> values;
 };
 
@@ -112,7 +113,8 @@ struct Inversion {
 /// A source that would leave the mesh or image goes to the nearest place in it. A domain must be whole and on the host.
 /// Throws UsageError when unknowns do not go together or do not fit the metric, and when there are more of them than
 /// times without smoothing, or an option is out of range; InputError when there are no times, one is not finite, a
-/// receiver is further away than the tolerance or unreached, a bound excludes the start, or as `Solver` does.
+/// receiver is further away than the tolerance or unreached, a bound excludes the start, a state is that of
+/// another problem, or as `Solver` does.
 Inversion invert(const Domain& domain, const Measurements& measured, const InversionOptions& options);
 
 }  // namespace isochron

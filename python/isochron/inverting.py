@@ -26,6 +26,7 @@ class InversionState(NamedTuple):
 
     smoothing_weight: float
     damping: float
+    problem: float
     values: np.ndarray
 
 
@@ -367,13 +368,13 @@ def _tolerance(given: Any, mesh: Mesh | Grid) -> float:
     return 0.01 * float(np.linalg.norm(np.ptp(ends, axis=0)))
 
 
-def _state(start: Any) -> tuple[float, float, np.ndarray] | None:
+def _state(start: Any) -> tuple[float, float, float, np.ndarray] | None:
     state = start.state if isinstance(start, Inversion) else start
     if state is None:
         return None
     if not isinstance(state, InversionState):
         raise UsageError(f"start is a {type(start).__name__}; give what invert() returned, or its state")
-    return float(state.smoothing_weight), float(state.damping), state.values
+    return float(state.smoothing_weight), float(state.damping), float(state.problem), state.values
 
 
 def _positions(mesh: Mesh | Grid, vertices: np.ndarray, points: np.ndarray) -> np.ndarray:

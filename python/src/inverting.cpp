@@ -38,8 +38,8 @@ InversionOptions inversion_options(const py::dict& given, const std::vector<std:
   for (const std::string& name : unknowns) options.unknowns.push_back(chosen("quantity", name, Unknown{}));
   options.solve = solve;
   if (!start.is_none()) {
-    const auto [weight, damping, values] = start.cast<std::tuple<double, double, Doubles>>();
-    options.start = InversionState{weight, damping, {values.data(), values.data() + values.size()}};
+    const auto [weight, damping, number, values] = start.cast<std::tuple<double, double, double, Doubles>>();
+    options.start = InversionState{weight, damping, number, {values.data(), values.data() + values.size()}};
   }
   return options;
 }
@@ -95,9 +95,10 @@ py::tuple step_tuple(const InversionStep& step) {
   return py::make_tuple(step.iteration, step.misfit, step.objective, step.step, step.products);
 }
 
-/// (smoothing weight, damping, values).
+/// (smoothing weight, damping, number of the problem, values).
 py::tuple state_tuple(const InversionState& state) {
-  return py::make_tuple(state.smoothing_weight, state.damping, array_on(std::vector<double>(state.values)));
+  return py::make_tuple(state.smoothing_weight, state.damping, state.problem,
+                        array_on(std::vector<double>(state.values)));
 }
 
 /// What is of the metric: "speed", "metric" in six columns, or "velocity" with a row (fibre, sheet, normal) a region.

@@ -305,6 +305,30 @@ TEST(Roughness, ValuesProductsAndDiagonalsAgree) {
   }
 }
 
+TEST(Invert, AStartThatIsMuchTooFastIsLeft) {
+  const auto [grid, start, measured] = small_checkerboard(4);
+  const Metric fast(SpeedMetric{std::vector<double>(grid.voxel_count(), 200.0)});
+  const Inversion found = invert(Domain(grid, fast), measured, options_for({Unknown::speed}));
+  EXPECT_LT(found.steps.back().misfit, 0.02 * found.steps.front().misfit);
+}
+
+TEST(Invert, WhatHasNoWeightIsLeftOut) {
+  const ImageGrid grid = image_grid({{16, 16, 1}, 1.0});
+  std::vector<std::uint8_t> mask(256, 1);
+  for (std::size_t v = 0; v < 256; ++v)
+    if (v % 16 == 12) mask[v] = 0;  // nothing beyond is reached
+  const Metric metric(SpeedMetric{std::vector<double>(256, 2.0)});
+  Measurements measured;
+  measured.receivers = {{11.3, 6, 0}, {3, 14, 0}, {15, 8, 0}};
+  measured.shots = {shot_from(from_point({1.2, 1.3, 0}), 3)};
+  measured.shots[0].picks = {{0, 6, 1}, {1, 7, 1}, {2, std::nan(""), 0}};
+  const Inversion found = invert(Domain(grid, metric, mask), measured, options_for({Unknown::speed}));
+  EXPECT_LT(found.steps.back().misfit, 0.1);
+  EXPECT_TRUE(std::isinf(found.times[0][2]));
+  const auto& values = std::get<SpeedMetric>(found.metric.kind()).speed;
+  for (std::size_t v = 12; v < 256; v += 16) EXPECT_DOUBLE_EQ(values[v], 2);  // masked
+}
+
 /// The message of what is thrown.
 template <class Thrown>
 std::string message_of(const std::function<void()>& work) {
@@ -343,6 +367,17 @@ TEST(Invert, RefusesWhatCannotBe) {
   InversionOptions narrow = speed;
   narrow.max_velocity = 1.5;
   EXPECT_NE(input(measured, narrow).find("exclude the start (speed 2)"), std::string::npos);
+  narrow = speed;
+  narrow.min_velocity = 4000;
+  EXPECT_NE(input(measured, narrow).find("exclude the start (speed 2)"), std::string::npos);
+  InversionOptions other = speed;
+  other.on_step = [&](const InversionStep&, const InversionState& state) { narrow.start = state; };
+  other.max_iterations = 0;
+  Measurements later = measured;
+  later.shots[0].picks[0].time += 1;
+  (void)invert(Domain(grid, metric), later, other);
+  narrow.min_velocity.reset();
+  EXPECT_NE(input(measured, narrow).find("another problem"), std::string::npos);
   Measurements far = measured;
   far.receivers[1] = {1, 60, 0};
   EXPECT_NE(input(far, speed).find("receiver 1"), std::string::npos);

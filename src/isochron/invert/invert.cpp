@@ -31,7 +31,8 @@ void check(const Measurements& measured, const InversionOptions& options) {
       if (pick.receiver >= measured.receivers.size())
         throw InputError(fmt::format("shot {} has a time at receiver {}, which is not there; there are {}", k,
                                      pick.receiver, measured.receivers.size()));
-      if (!std::isfinite(pick.time) || !std::isfinite(pick.weight) || pick.weight < 0)
+      const bool finite = std::isfinite(pick.time) || pick.weight == 0;
+      if (!finite || !std::isfinite(pick.weight) || pick.weight < 0)
         throw InputError(
             fmt::format("shot {} has the time {} of weight {} at receiver {}; leave out what is not a finite time, and "
                         "give weights that are not negative",
@@ -62,7 +63,10 @@ double dot_product(std::span<const double> a, std::span<const double> b) {
 class Inverter {
  public:
   Inverter(const Domain& domain, const Measurements& measured, const InversionOptions& options)
-      : options_(options), model_(domain, measured, options), shots_(domain, measured, model_, options) {
+      : options_(options),
+        measured_(measured),
+        model_(domain, measured, options),
+        shots_(domain, measured, model_, options) {
     if (model_.free_count() > shots_.pick_count() && (model_.field_size() == 0 || options.smoothing == 0))
       throw UsageError(
           fmt::format("{} unknowns cannot be found from {} measured {}{}; give more times or look for less",
@@ -73,26 +77,32 @@ class Inverter {
   Inversion run() {
     if (options_.start) resume();
     else state_.values = model_.start();
+    state_.problem = model_.number_of(measured_);
     ShotTimes times = shots_.solve(state_.values);
     bool settled = false;
     for (int iteration = 0;; ++iteration) {
       if (iteration == 0) begin(std::move(times));  // NOLINT(bugprone-use-after-move): once
       const double misfit = steps_.back().misfit;
-      if (misfit <= options_.noise) return finish(InversionEnd::noise_level);
+      if (options_.noise > 0 && misfit <= options_.noise) return finish(InversionEnd::noise_level);
       if (settled || misfit <= rounding_) return finish(InversionEnd::settled);
       if (iteration >= options_.max_iterations) return finish(InversionEnd::max_iterations);
       const double before = steps_.back().objective;
       if (!improve(iteration + 1)) return finish(InversionEnd::settled);
-      settled = before - steps_.back().objective < options_.min_decrease * before;
+      settled = !limited_ && before - steps_.back().objective < options_.min_decrease * before;
     }
   }
 
  private:
   void resume() {
     state_ = *options_.start;
+    const auto sound = [](double value) { return value >= 0 && std::isfinite(value); };
+    if (!sound(state_.smoothing_weight) || !sound(state_.damping))
+      throw InputError("the state to go on from is not finite; start anew");
     if (state_.values.size() != model_.size())
       throw InputError(fmt::format("the state to go on from has {} unknowns, this problem {}; start anew",
                                    state_.values.size(), model_.size()));
+    if (state_.problem != model_.number_of(measured_))
+      throw InputError("the state to go on from is that of another problem or other times; start anew");
     for (const double value : state_.values)
       if (!std::isfinite(value)) throw InputError("the state to go on from is not finite; start anew");
     model_.bring_inside(state_.values);
@@ -104,7 +114,8 @@ class Inverter {
     diagonal_ = shots_.diagonal();
     double latest = 0;
     for (const std::vector<double>& of_shot : shots_.times().picks)
-      for (const double time : of_shot) latest = std::max(latest, std::abs(time));
+      for (const double time : of_shot)
+        if (std::isfinite(time)) latest = std::max(latest, std::abs(time));
     rounding_ = 10 * options_.solve.tolerance.value_or(default_tolerance) * latest;
     const std::size_t field = model_.field_size();
     if (field > 0 && options_.smoothing > 0) {
@@ -176,6 +187,7 @@ class Inverter {
   std::optional<Trial> search(const std::vector<double>& gradient, const std::vector<double>& direction) {
     const double before = steps_.back().objective;
     double length = std::min(1.0, max_change / largest_log_change(direction));
+    limited_ = length < 1;
     for (int halving = 0; halving <= max_halvings; ++halving, length /= 2) {
       check_cancelled();
       std::vector<double> values = state_.values;
@@ -183,10 +195,15 @@ class Inverter {
       model_.bring_inside(values);
       double promised = 0;
       for (std::size_t i = 0; i < values.size(); ++i) promised -= gradient[i] * (values[i] - state_.values[i]);
-      ShotTimes times = shots_.solve(values);
-      const double now = objective(times, values);
+      std::optional<ShotTimes> times;
+      try {
+        times = shots_.solve(values);
+      } catch (const InputError&) {  // a source has come to where it does not reach its receivers
+        continue;
+      }
+      const double now = objective(*times, values);
       if (now < before - enough_decrease * std::max(promised, 0.0))
-        return Trial{std::move(values), std::move(times), now, length};
+        return Trial{std::move(values), std::move(*times), now, length};
     }
     return std::nullopt;
   }
@@ -261,11 +278,13 @@ class Inverter {
   }
 
   const InversionOptions& options_;
+  const Measurements& measured_;
   InversionModel model_;
   ShotSystem shots_;
   std::optional<Roughness> roughness_;
   InversionState state_;
   std::vector<InversionStep> steps_;
+  bool limited_ = false;          ///< the last step was shortened, whatever it would have led to
   double rounding_ = 0;           ///< a misfit that comes from the tolerance of the solves
   std::vector<double> diagonal_;  ///< of the Gauss–Newton matrix
   std::vector<double> scale_;     ///< of the system that is solved

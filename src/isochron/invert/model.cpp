@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -125,12 +126,26 @@ std::size_t InversionModel::free_count() const {
   return count;
 }
 
+// FNV-1a over the bits, of which a double holds 52.
+double InversionModel::number_of(const Measurements& measured) const {
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  const auto mix = [&](double value) { hash = (hash ^ std::bit_cast<std::uint64_t>(value)) * 0x100000001b3ULL; };
+  mix(static_cast<double>(field_size_));
+  mix(factors_ ? 1 : 0);
+  for (const double value : start_) mix(value);
+  for (const SingleUnknown& single : singles_) mix(static_cast<double>(single.kind));
+  for (const Shot& shot : measured.shots)
+    for (const Pick& pick : shot.picks) mix(pick.receiver), mix(pick.time), mix(pick.weight);
+  return static_cast<double>(hash >> 12);
+}
+
 void InversionModel::add_velocity_bounds(const InversionOptions& options, double velocity, const char* what,
                                          double& lower, double& upper) const {
   const double value = std::log(velocity), far = std::log(max_factor);
   lower = options.min_velocity ? std::log(*options.min_velocity) : value - far;
   upper = options.max_velocity ? std::log(*options.max_velocity) : value + far;
-  if (!(lower < upper)) throw UsageError("the least velocity is not below the largest; give them in this order");
+  if (options.min_velocity && options.max_velocity && !(lower < upper))
+    throw UsageError("the least velocity is not below the largest; give them in this order");
   if (value < lower - 1e-9 || value > upper + 1e-9)
     throw InputError(fmt::format("the bounds {:g} to {:g} exclude the start ({} {:g}); widen them or start elsewhere",
                                  std::exp(lower), std::exp(upper), what, velocity));
@@ -157,6 +172,7 @@ void InversionModel::take_velocities(const InversionOptions& options) {
   if (fibers == nullptr) throw UsageError("velocities of regions can only be unknown where they were given");
   std::vector<std::array<bool, 3>> used(fibers->velocities.size());
   for (std::size_t e = 0; e < element_count_; ++e) {
+    if (!mask_.empty() && mask_[e] == 0) continue;
     auto& of_region = used[fibers->region.empty() ? 0 : fibers->region[e]];
     const Vec3f f = fibers->fiber[e];
     const bool fiber = f.x != 0 || f.y != 0 || f.z != 0;

@@ -36,6 +36,8 @@ class InversionModel {
   /// Unknowns that are not fixed: elements that do not conduct are. A position on a surface is two.
   [[nodiscard]] std::size_t free_count() const;
   [[nodiscard]] const std::vector<double>& start() const { return start_; }
+  /// A whole number that differs where the start, the unknowns or what was measured does.
+  [[nodiscard]] double number_of(const Measurements& measured) const;
   [[nodiscard]] const std::vector<double>& lower() const { return lower_; }
   [[nodiscard]] const std::vector<double>& upper() const { return upper_; }
 

@@ -33,7 +33,7 @@ void each_option(InversionOptions& options, Visit&& visit) {
   visit({"max_velocity", "V", "Largest speed, velocity or factor"}, options.max_velocity);
   visit({"noise", "T", "Standard deviation of the times: a misfit of that much ends it ({})"}, options.noise);
   visit({"max_iterations", "N", "Most steps ({})"}, options.max_iterations);
-  visit({"min_decrease", "SHARE", "Of what is made small: less than that in a step ends it ({})"},
+  visit({"min_decrease", "SHARE", "Misfit and smoothing must become this much less in a step, or it ends ({})"},
         options.min_decrease);
 }
 

@@ -55,10 +55,11 @@ ShotTimes ShotSystem::solve(std::span<const double> values) {
   solver_.solve_many(found.sources, [&](std::size_t k, Arrival&& arrival) {
     for (const Pick& pick : measured_->shots[k].picks) {
       const double time = model_->receivers().time_at(pick.receiver, arrival.times);
+      found.picks[k].push_back(time);
+      if (pick.weight == 0) continue;
       if (!std::isfinite(time))
         throw InputError(fmt::format("receiver {} at {:g},{:g},{:g} is not reached by shot {}; leave this time out",
                                      pick.receiver, at(pick).x, at(pick).y, at(pick).z, k));
-      found.picks[k].push_back(time);
       found.sum += pick.weight * (time - pick.time) * (time - pick.time);
     }
     found.arrivals[k] = std::move(arrival);
@@ -82,6 +83,7 @@ void ShotSystem::for_each_shot(const Make& make, const Take& take) {
   };
   if (model_->field_size() == 0) return run(0, shots, nullptr);
   if (!kept_.empty()) run(0, kept_.size(), kept_.data());
+  if (kept_.size() < shots) solver_.set_metric(Metric(times_.metric));  // it may have that of a step that was not taken
   for (std::size_t begin = kept_.size(); begin < shots;) {
     const std::size_t end = std::min(shots, begin + static_cast<std::size_t>(threads_));
     const std::span arrivals(times_.arrivals);
@@ -175,7 +177,7 @@ std::vector<double> ShotSystem::gradient() {
     std::vector<double> values;
     const std::vector<Pick>& picks = measured_->shots[shot].picks;
     for (std::size_t i = 0; i < picks.size(); ++i)
-      values.push_back(std::sqrt(picks[i].weight) * (times_.picks[shot][i] - picks[i].time));
+      values.push_back(picks[i].weight > 0 ? std::sqrt(picks[i].weight) * (times_.picks[shot][i] - picks[i].time) : 0);
     return values;
   });
 }
