@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks the Markdown pages: relative links and their anchors lead somewhere, lines have at most 120 columns (a line that a
-URL makes longer may), and the documentation has at most 33,700 words (CHANGELOG.md, bench/NOTES.md and generated tables are not counted)."""
+URL makes longer may), and the documentation has at most 34,300 words (CHANGELOG.md, bench/NOTES.md and generated tables are not counted)."""
 
 import re
 import sys
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MAX_COLUMNS = 120
-MAX_WORDS = 33_700  # 33,000 before inversions: a command, a Python function and their pages
+MAX_WORDS = 34_300  # 33,000 before inversions: a command, a Python function and their pages
 LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?\s*\)")
 
 

@@ -79,6 +79,7 @@ const std::vector<PaperBench>& paper_benches() {
       {"goals-end-to-end", "From a mesh file to a file with times: read, set-up, solve, write, beside a copy",
        bench::goals_end_to_end},
       {"goals-gradients", "Our aims for derivatives of times: what they cost beside the solve", bench::goals_gradients},
+      {"goals-update", "Our aims for solving again after a small change, beside the solve", bench::goals_update},
       {"goals-invert", "Our aims for inversions: what is found from times, and how fast", bench::goals_invert},
       {"goals-connect", "Our aims on a brain: region to region and the connectome, CPU and GPU", bench::goals_connect},
       {"goals-surface", "Our aims for surfaces from images: fields, particles, triangles", bench::goals_surface},

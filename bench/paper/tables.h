@@ -70,6 +70,7 @@ bool goals_surface(const BenchOptions& options);
 bool goals_grid_threads(const BenchOptions& options);
 bool goals_connect(const BenchOptions& options);
 bool goals_gradients(const BenchOptions& options);
+bool goals_update(const BenchOptions& options);
 bool goals_invert(const BenchOptions& options);
 bool goals_end_to_end(const BenchOptions& options);
 bool goals_mpi(const BenchOptions& options);

@@ -83,6 +83,8 @@ struct Arrival {
   bool converged = true;
   std::optional<Residual> residual;  ///< with `verify`
 
+  std::optional<std::size_t> changed;  ///< by `Solver::update`: how many times are not what they were
+
   Method method = Method::banded;
   std::optional<SourceInit> source_init;  ///< as it was used: a ball where factoring did not suit the metric
   std::size_t point_sources = 0;          ///< vertices and points that the front started from

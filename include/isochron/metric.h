@@ -136,6 +136,10 @@ void check_metric_form(const Metric& metric, std::size_t element_count, const Me
 std::optional<std::vector<ElementId>> conducting_elements(const Metric& metric, std::size_t element_count,
                                                           const Message& what, int threads = 1);
 
+/// The elements on which two metrics of as many elements differ, ascending.
+std::vector<ElementId> differing_elements(const Metric& before, const Metric& after, std::size_t element_count,
+                                          int threads = 1);
+
 /// The least time that a unit of length takes on any element, or on any of some; with fibres, what the largest velocity
 /// takes, whether it is used or not.
 double least_slowness(const Metric& metric, const std::vector<ElementId>* some = nullptr);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,14 @@ namespace isochron {
 
 class Communicator;
 class Engine;
+
+/// What is different from the problem that some times solve. What is left out is as before.
+struct ProblemChange {
+  std::optional<Sources> sources;   ///< all of them
+  std::optional<AnyMetric> metric;  ///< of all elements (voxels); the one before must not have been changed in place
+  /// Those whose M differs, all of them, in any order; none: they are found by comparing the metrics.
+  std::vector<ElementId> elements;
+};
 
 /// Owns what can be prepared once for a domain: adjacency, ordering, metric lengths, stencils, buffers on a device. Not
 /// for use by two threads at a time.
@@ -63,6 +72,17 @@ class Solver {
   /// Takes another metric on the same mesh or image; adjacency and ordering stay. When it is refused, the one before
   /// stays.
   void set_metric(const AnyMetric& metric);
+
+  /// First arrivals after a change, from `before`, which this solver gave for `sources` with the metric it has. What
+  /// the change cannot reach keeps its time; the rest is solved again, later times as well as earlier ones. Agrees with
+  /// `solve` after the change up to the tolerance; sources of vertices where several arrive at once may differ. The
+  /// solver keeps the metric of the change.
+  ///
+  /// This is for first order, plain and ball sources and method banded on the CPU. A GPU solves all of it again, and so
+  /// does anything else, with a note, and a change that withdraws most times, as moving the only source does. Throws as
+  /// `set_metric` and `solve` do, InputError for an element out of range, and UsageError unless `before` has a time for
+  /// each vertex; the metric before stays then.
+  Arrival update(const Arrival& before, const Sources& sources, const ProblemChange& change);
 
   /// |u − update(u)| everywhere for given times (user's numbering), in local edge travel times or shortest steps;
   /// vertices that `sources` sets are exempt. Of second order the choice of differences is that of the first-order

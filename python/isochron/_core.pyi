@@ -89,6 +89,17 @@ class Solver:
         self, sets: Sequence[Sources], take: Callable[[int, tuple[Any, ...]], Any], progress: _Progress = None
     ) -> None: ...
     def linearize(self, times: np.ndarray, source_init: Any, sources: Sources) -> Linearization: ...
+    def update(
+        self,
+        times: np.ndarray,
+        source: np.ndarray | None,
+        source_init: Any,
+        sources: Sources,
+        after: Sources | None = None,
+        problem: Problem | None = None,
+        elements: np.ndarray | None = None,
+        progress: _Progress = None,
+    ) -> tuple[Any, ...]: ...
     def set_problem(self, problem: Problem) -> None: ...
 
 def invert(

@@ -143,6 +143,68 @@ class Solver:
         self._run_many(given, take, progress)
         return [with_warnings(arrival) for arrival in results]
 
+    def update(
+        self,
+        arrival: Arrival,
+        sources: Any = None,
+        times: Any = None,
+        *,
+        level_set: Any = None,
+        changed: Any = None,
+        progress: Any = None,
+        **metric: Any,
+    ) -> Arrival:
+        """First arrivals after a change of the sources, of the metric, or of both: what the change cannot reach keeps its
+        time, the rest is solved again.
+
+        ``arrival`` is what this solver gave last or before, with the metric it has. Sources are all sources from now on;
+        left out, they stay. A metric is given as for `set_metric`, whole, and the solver keeps it; the arrays of the one
+        before must not have been changed in place. ``changed`` may name the elements or voxels whose metric differs, as
+        ids or as a mask; else the two metrics are compared. ``stats["changed"]`` counts the times that are other ones.
+
+        >>> import isochron, numpy as np
+        >>> speed = np.ones((50, 50))
+        >>> solver = isochron.Solver(isochron.Grid((50, 50)), speed=speed)
+        >>> before = solver.solve([0])
+        >>> scar = speed.copy()
+        >>> scar[40:45, 40:45] = 0.1
+        >>> after = solver.update(before, speed=scar)
+        >>> after.stats["changed"] < 150
+        True
+        """
+        self._check_own(arrival, "update")
+        no_others(metric, METRIC_ARGUMENTS, "update")
+        given = None
+        if sources is not None or times is not None or level_set is not None:
+            given = self._sources(sources, times, level_set)
+        metric = {name: value for name, value in metric.items() if value is not None}
+        problem = None
+        if metric:
+            self._check_new(metric)
+            problem = self.problem.with_metric(**metric)
+            if given is None and isinstance(arrival.sources, ContourSources):
+                raise UsageError("the times of a level set on a grid depend on the speed; give level_set again")
+        elif changed is not None:
+            raise UsageError("changed names elements with another metric, and there is none; give it too")
+        if isinstance(self._core, DeviceBackend) or (problem is not None and problem.on_device):
+            if metric:
+                self.set_metric(**metric)
+            return self.solve(given if given is not None else arrival.sources, progress=progress)
+        mesh = self.problem.mesh
+        rows = [None if a is None else mesh.flat(a, "times") if isinstance(mesh, Grid) else a for a in (arrival.times, arrival.source)]
+        with reporting(progress) as callback:
+            found = self._core.update(
+                *rows,
+                arrival.stats["source_init"],
+                arrival.sources._core(self.problem.vertices),
+                None if given is None else given._core(self.problem.vertices),
+                None if problem is None else problem.core,
+                None if changed is None else self._element_ids(changed),
+                callback,
+            )
+            self.problem = problem if problem is not None else self.problem
+            return with_warnings(unpack(found, self.problem, given if given is not None else arrival.sources))
+
     def linearize(self, arrival: Arrival) -> Linearization:
         """How the times of a solve change with what they were computed from; see `Linearization`.
 
@@ -151,10 +213,7 @@ class Solver:
         """
         if isinstance(self._core, DeviceBackend):
             raise UsageError("derivatives are computed on the host; give host arrays")
-        if not isinstance(arrival, Arrival):
-            raise UsageError(f"linearize() got a {type(arrival).__name__}; give what solve() returned")
-        if arrival.problem is not self.problem:
-            raise UsageError("the arrival is of another solver or metric; give one that this solver has made")
+        self._check_own(arrival, "linearize")
         if isinstance(arrival.sources, ContourSources):
             raise UsageError("derivatives are those of sources at vertices and points, not of a level set; give such sources")
         times = arrival.times
@@ -200,6 +259,30 @@ class Solver:
             self._core.set_problem(problem.core)
         self.problem = problem
 
+    def _check_own(self, arrival: Any, function: str) -> None:
+        if not isinstance(arrival, Arrival):
+            raise UsageError(f"{function}() got a {type(arrival).__name__}; give what solve() returned")
+        if arrival.problem is not self.problem:
+            raise UsageError("the arrival is of another solver or metric; give one that this solver has made")
+
+    def _check_new(self, metric: dict[str, Any]) -> None:
+        """A metric that was changed in place cannot be compared with what it was."""
+        before = self.problem.arguments
+        kept = [name for name, value in metric.items() if name in before and _same_array(before[name], value)]
+        if len(kept) == len(metric):
+            raise UsageError(f"{kept[0]} is the array that the solver has (it must not change in place); give a changed copy")
+
+    def _element_ids(self, changed: Any) -> np.ndarray:
+        ids = np.asarray(changed)
+        if ids.dtype.kind == "b":
+            mesh = self.problem.mesh
+            ids = np.flatnonzero(mesh.flat(ids, "changed") if isinstance(mesh, Grid) else ids)
+            if len(ids) == 0:
+                raise UsageError("changed holds no element; leave it out, and the metrics are compared")
+        elif ids.size == 0:
+            raise UsageError("changed holds no element; leave it out, and the metrics are compared")
+        return ids
+
     def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
         warn_of_index(sources, self.problem.mesh, "sources")
         if isinstance(self.problem.mesh, Grid) and isinstance(sources, Sources) and level_set is None:
@@ -228,6 +311,12 @@ class Solver:
 
     def __repr__(self) -> str:
         return f"Solver({self.problem.mesh!r})"
+
+
+def _same_array(before: Any, after: Any) -> bool:
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return before is after or np.may_share_memory(before, after)
+    return before is after and not np.isscalar(after)
 
 
 #: What `Solver` takes beside the mesh.

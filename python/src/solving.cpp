@@ -143,11 +143,38 @@ class PreparedSolver {
     });
   }
 
+  /// The times after a change; `after` and `problem` are null where those before stay.
+  py::tuple update(const py::array& times, const py::object& source, const py::object& source_init,
+                   const Sources& sources, const std::shared_ptr<Sources>& after, std::shared_ptr<Problem> problem,
+                   const py::object& elements, const py::object& callback) {
+    const Turns::Turn turn(turns_);
+    Conversions unseen;
+    const Shape& shape = *problem_->shape;
+    Arrival before;
+    before.times = rows_of<double>(times, "times", static_cast<py::ssize_t>(shape.vertex_count()), unseen).copy();
+    if (!source.is_none())
+      before.source =
+          rows_of<std::int32_t>(source, "source", static_cast<py::ssize_t>(shape.vertex_count()), unseen).copy();
+    if (!source_init.is_none()) before.source_init = source_init_named(source_init.cast<std::string>());
+    ProblemChange change;
+    if (after) change.sources = *after;
+    if (problem) {
+      check_shape(*problem);
+      change.metric = problem->metric;
+      if (!elements.is_none())
+        for (const ElementId e : ids_of<ElementId>(elements, "changed", shape.element_count(), unseen))
+          change.elements.push_back(e);
+    }
+    Arrival arrival = work_.run(callback, problem ? problem->words() : problem_->words(),
+                                [&] { return solver_->update(before, sources, change); });
+    if (problem) problem_ = std::move(problem);
+    return pack(std::move(arrival), *problem_->shape);
+  }
+
   /// Another metric on the same shape.
   void set_problem(std::shared_ptr<Problem> problem) {
     const Turns::Turn turn(turns_);
-    if (problem->shape != problem_->shape)
-      throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
+    check_shape(*problem);
     work_.run(py::none(), problem->words(), [&] {
       solver_->set_metric(problem->metric);
       return 0;
@@ -156,6 +183,11 @@ class PreparedSolver {
   }
 
  private:
+  void check_shape(const Problem& problem) const {
+    if (problem.shape != problem_->shape)
+      throw UsageError("the new metric belongs to another mesh (a solver keeps its own); make another solver");
+  }
+
   template <int Corners>
   [[nodiscard]] Domain domain(const SimplexMesh<Corners>& mesh) const {
     return {mesh, problem_->metric, MeshIds::in_range};  // `mesh_shape` has looked at them
@@ -202,6 +234,7 @@ py::dict stats_of(const Arrival& arrival, std::size_t vertices, std::size_t elem
   stats["residual"] = arrival.residual ? py::object(py::float_(arrival.residual->worst)) : py::none();
   stats["residual_limit"] = arrival.residual ? py::object(py::float_(arrival.residual->limit)) : py::none();
   stats["too_early"] = arrival.residual ? py::object(py::float_(arrival.residual->share_below)) : py::none();
+  if (arrival.changed) stats["changed"] = *arrival.changed;
   stats["not_conducting"] = arrival.not_conducting;
   stats["peak_bytes"] = peak_resident_bytes();
   stats["notes"] = arrival.notes;
@@ -226,6 +259,9 @@ void bind_solving(py::module_& module) {
       .def("solve", &PreparedSolver::solve, "sources"_a, "progress"_a = py::none(), "One solve.")
       .def("solve_many", &PreparedSolver::solve_many, "sets"_a, "take"_a, "progress"_a = py::none(), "Several solves.")
       .def("linearize", &PreparedSolver::linearize, "times"_a, "source_init"_a, "sources"_a, "Derivatives.")
+      .def("update", &PreparedSolver::update, "times"_a, "source"_a, "source_init"_a, "sources"_a,
+           "after"_a = py::none(), "problem"_a = py::none(), "elements"_a = py::none(), "progress"_a = py::none(),
+           "The times after a change.")
       .def("set_problem", &PreparedSolver::set_problem, "problem"_a, "Another metric on the same shape.");
 }
 

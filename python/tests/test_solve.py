@@ -256,6 +256,51 @@ def test_a_solver_takes_other_metrics():
     refused(TypeError, "colour", solver.set_metric, colour=1)
 
 
+@pytest.mark.parametrize("mesh", [square(12), isochron.Grid((13, 13))])
+def test_an_update_gives_the_times_of_a_solve(mesh):
+    count = 169 if isinstance(mesh, isochron.Grid) else len(mesh[1])
+    speed = 1 + np.linspace(0, 1, count)
+    solver = isochron.Solver(mesh, speed=speed, verify=True)
+    before = solver.solve([0, 160], times=[0.0, 2.0])
+    slower = speed.copy()
+    slower[count // 2 : count // 2 + 10] *= 0.3
+    wanted = isochron.solve(mesh, [0, 160], times=[0.0, 2.0], speed=slower)
+    after = solver.update(before, speed=slower)
+    np.testing.assert_allclose(after.times, wanted.times, rtol=1e-5)
+    np.testing.assert_array_equal(after.source, wanted.source)
+    assert 0 < after.stats["changed"] < 169 and after.converged and after.residual is not None
+    assert after.stats["changed"] == np.count_nonzero(after.times != before.times)
+    np.testing.assert_array_equal(solver.solve([0, 160], times=[0.0, 2.0]).times, wanted.times)  # the solver keeps it
+    changed = np.zeros(count, bool)
+    changed[count // 2 : count // 2 + 10] = True
+    back = solver.update(after, speed=speed.copy(), changed=changed)
+    np.testing.assert_allclose(back.times, before.times, rtol=1e-5)
+    again = solver.update(back, speed=slower.copy(), changed=np.flatnonzero(changed))
+    np.testing.assert_allclose(again.times, wanted.times, rtol=1e-5)
+    moved = solver.update(again, [0, 150], times=[0.0, 1.0])
+    np.testing.assert_allclose(moved.times, isochron.solve(mesh, [0, 150], [0.0, 1.0], speed=slower).times, rtol=1e-5)
+    assert moved.sources.vertices.tolist() == [0, 150]
+    np.testing.assert_array_equal(solver.update(moved).times, moved.times)
+
+
+def test_an_update_says_what_is_wrong():
+    points, cells = square(8)
+    speed = np.ones(len(cells))
+    solver = isochron.Solver((points, cells), speed=speed)
+    before = solver.solve([0, 80])
+    refused(isochron.UsageError, "the solver has", solver.update, before, speed=speed)
+    refused(isochron.UsageError, "give what solve() returned", solver.update, before.times)
+    refused(isochron.UsageError, "give it too", solver.update, before, changed=[0])
+    refused(isochron.UsageError, "holds no element", solver.update, before, speed=2 * speed, changed=[])
+    refused(isochron.InputError, "changed", solver.update, before, speed=2 * speed, changed=[len(cells)])
+    refused(isochron.InputError, "speed", solver.update, before, speed=-speed)
+    refused(isochron.InputError, "", solver.update, before, [len(points)], speed=2 * speed)
+    np.testing.assert_array_equal(solver.solve([0, 80]).times, before.times)  # the metric before stays
+    other = isochron.Solver((points, cells)).solve([0])
+    refused(isochron.UsageError, "another solver", solver.update, other)
+    refused(TypeError, "colour", solver.update, before, colour=1)
+
+
 def test_many_and_matrix():
     mesh = square(8)
     many = isochron.solve_many(mesh, [[0], [80], [0, 80]])

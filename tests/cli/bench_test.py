@@ -181,6 +181,12 @@ class Bench(CliCase):
         for entry in entries:
             self.assertGreater(entry["ours"], 0, entry)
 
+    def test_updates_give_the_times_of_a_solve(self):
+        entries = self.entries("goals-update --threads 2")
+        self.assertEqual(len({entry["row"] for entry in entries}), 5)
+        for entry in entries:
+            self.assertGreater(entry["ours"], 0, entry)
+
     def test_inversions_fit_their_times(self):
         entries = self.entries("goals-invert --threads 2")
         self.assertEqual(len({entry["row"] for entry in entries}), 2)

@@ -54,6 +54,7 @@ struct Attempt {
   SolveOptions options;
   int ranks = 0;  ///< 0: no communicator
   Delays delays = {};
+  std::uint64_t update_seed = 0;  ///< unless 0: of another problem, whose solution is updated
 };
 
 Domain domain_of(const Case& problem) {
@@ -62,7 +63,76 @@ Domain domain_of(const Case& problem) {
   return {std::get<TetMesh>(problem.shape), problem.metric};
 }
 
+/// A metric that differs on some elements.
+Metric another_metric(const Metric& metric, std::size_t elements, Random& random) {
+  const double factor = std::exp(3 * random.normal()), share = random.uniform();
+  const std::size_t first = random.below(elements), count = 1 + random.below(elements);
+  const bool scattered = random.below(2) == 0;
+  const auto chosen = [&](std::size_t e) { return scattered ? random.uniform() < share : e - first < count; };
+  if (const auto* given = std::get_if<SpeedMetric>(&metric.kind())) {
+    SpeedMetric speeds = *given;
+    const bool stops = random.below(4) == 0;  // these elements conduct after the change alone
+    for (std::size_t e = 0; e < elements; ++e)
+      if (chosen(e)) speeds.speed[e] = stops ? 0 : factor * given->speed[e];
+    return Metric(std::move(speeds));
+  }
+  if (const auto* given = std::get_if<FiberMetric>(&metric.kind())) {
+    FiberMetric fibers = *given;
+    const std::size_t rows = given->velocities.size();
+    for (const Velocities& v : given->velocities)
+      fibers.velocities.push_back({factor * v.fiber, factor * v.sheet, factor * v.normal});
+    fibers.region = {};
+    for (std::size_t e = 0; e < elements; ++e)
+      fibers.region.push_back(
+          static_cast<std::uint16_t>((given->region.empty() ? 0 : given->region[e]) + (chosen(e) ? rows : 0)));
+    return Metric(std::move(fibers));
+  }
+  TensorMetric tensors;
+  for (std::size_t e = 0; e < elements; ++e)
+    tensors.tensor.push_back(narrowed((chosen(e) ? factor : 1) * metric.tensor(ElementId(e))));
+  return Metric(std::move(tensors));
+}
+
+Sources other_sources(Sources sources, std::size_t vertices, Random& random) {
+  const double later = random.normal() * (1 + (sources.vertices.empty() ? 0 : std::abs(sources.vertices[0].time)));
+  if (!sources.vertices.empty() && random.below(2) == 0) sources.vertices.back().time += later;
+  if (!sources.points.empty() && random.below(2) == 0) sources.points.back().time += later;
+  if (random.below(2) == 0) sources.vertices.push_back({VertexId(random.below(vertices)), later});
+  if (sources.vertices.size() > 1 && random.below(3) == 0) sources.vertices.erase(sources.vertices.begin());
+  return sources;
+}
+
+/// The solution of another problem, updated to this one. Where the other has none, the solution from nothing.
+Arrival update_to(const Case& problem, const Attempt& attempt) {
+  Random random(attempt.update_seed);
+  const Domain domain = domain_of(problem);
+  const std::size_t elements = std::visit(
+      [](const auto& shape) -> std::size_t {
+        if constexpr (requires { shape.grid; }) return shape.grid.voxel_count();
+        else return shape.element_count();
+      },
+      problem.shape);
+  const Metric metric = another_metric(problem.metric, elements, random);
+  const Sources sources = other_sources(problem.sources, problem.vertex_count(), random);
+  Domain other = domain;
+  other.metric = metric;
+  std::optional<Solver> solver;
+  Arrival before;
+  try {
+    solver.emplace(other, attempt.options);
+    before = solver->solve(sources);
+  } catch (const InputError&) {
+    return Solver(domain, attempt.options).solve(problem.sources);
+  }
+  if (!before.converged) return Solver(domain, attempt.options).solve(problem.sources);
+  ProblemChange change;
+  change.sources = problem.sources;
+  change.metric = problem.metric;
+  return solver->update(before, sources, change);
+}
+
 Arrival run_attempt(const Case& problem, const Attempt& attempt) {
+  if (attempt.update_seed != 0) return update_to(problem, attempt);
   if (attempt.ranks == 0) return Solver(domain_of(problem), attempt.options).solve(problem.sources);
   Arrival arrival;
   run_delayed(attempt.ranks, attempt.delays, [&](Communicator& communicator) {
@@ -82,6 +152,8 @@ class Attempts {
     if (problem.source_init == SourceInit::factored) add_factored();
     else if (problem.kind == "image") add_image();
     else add_mesh(problem.kind == "triangles" ? 3 : 4);
+    if (problem.source_init != SourceInit::factored && problem.order == 1 && problem.scheme == GridScheme::adaptive)
+      add_update();
     if (request.ranks == Ranks::some && problem.source_init != SourceInit::factored &&
         problem.scheme == GridScheme::adaptive)
       add_ranks();
@@ -132,6 +204,17 @@ class Attempts {
       if (request_.devices == Devices::gpu && problem_.scheme != GridScheme::lax_friedrichs)
         add({adaptive ? Method::push : Method::patch_fim, precision, 1});
     }
+  }
+  void add_update() {
+    Random random(problem_.seed * 37 + problem_.index);  // the other attempts stay what they are
+    Attempt attempt;
+    set_problem(attempt.options);
+    attempt.options.precision = random.below(2) == 0 ? Precision::double_ : Precision::single_;
+    attempt.options.threads = request_.ways == Ways::all && random.below(4) == 0 ? 2 : 1;
+    attempt.options.backend = attempt.options.threads > 1 ? Backend::threads : Backend::serial;
+    attempt.update_seed = 1 + random.bits() % 1000000;
+    attempt.name = fmt::format("update-{}", isochron::name_of(attempt.options.precision));
+    all_.push_back(std::move(attempt));
   }
   void add_ranks() {
     Attempt attempt;

@@ -162,7 +162,7 @@ class MeshScene final : public Scene {
     Place place;
     std::shared_ptr<const Metric> metric{};
     Sources sources{};
-    std::vector<double> times{};
+    Arrival arrival{};
     std::unique_ptr<PathTracer<Corners>> tracer{};
     std::uint64_t used = 0;
   };
@@ -210,6 +210,11 @@ class MeshScene final : public Scene {
                     {"warnings", warnings}};
   }
 
+  auto make_metric(const Json& asked) const -> std::shared_ptr<const Metric> {
+    return std::make_shared<const Metric>(
+        metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
+  }
+
   auto prepare(const Json& asked) -> Prepared& {
     const std::string key = text_of(asked);
     const auto same = [&](const auto& p) { return p->key == key; };
@@ -217,8 +222,7 @@ class MeshScene final : public Scene {
       (*found)->used = ++clock_;
       return **found;
     }
-    auto metric = std::make_shared<const Metric>(
-        metric_from_dataset<Corners>(mesh_, file_, parse_metric(asked, file_.block<Corners>().data)));
+    auto metric = make_metric(asked);
     if (prepared_.size() < max_solvers) {
       SolveOptions options;
       options.threads = compute_.threads;
@@ -239,6 +243,42 @@ class MeshScene final : public Scene {
     (*oldest)->metric = std::move(metric);
     (*oldest)->used = ++clock_;
     return **oldest;
+  }
+
+  /// The times for the sources with the metric that is asked for, from those that were shown last where they help.
+  auto solve_on(const Place& place, const Json& asked, const Sources& sources) -> std::pair<Prepared*, Arrival> {
+    const Result* last = find_result(place);
+    Prepared* used = last != nullptr ? used_by(*last) : nullptr;
+    const std::string key = text_of(asked);
+    const bool known = std::any_of(prepared_.begin(), prepared_.end(), [&](const auto& p) { return p->key == key; });
+    if (used == nullptr || (used->key != key && (known || shown_elsewhere(*last)))) {
+      Prepared& prepared = prepare(asked);
+      return {&prepared, prepared.solver->solve(sources)};
+    }
+    ProblemChange change;
+    change.sources = sources;
+    std::shared_ptr<const Metric> metric = used->metric;
+    if (used->key != key) {
+      metric = make_metric(asked);
+      change.metric = *metric;
+    }
+    Arrival arrival = used->solver->update(last->arrival, last->sources, change);
+    used->key = key;
+    used->metric = std::move(metric);
+    used->used = ++clock_;
+    return {used, std::move(arrival)};
+  }
+
+  /// The solver that has the metric of a result; null when it has another one by now.
+  auto used_by(const Result& result) -> Prepared* {
+    for (const auto& prepared : prepared_)
+      if (prepared->metric == result.metric) return prepared.get();
+    return nullptr;
+  }
+  /// Whether another result has the metric of this one.
+  [[nodiscard]] bool shown_elsewhere(const Result& result) const {
+    return std::count_if(results_.begin(), results_.end(),
+                         [&](const auto& other) { return other->metric == result.metric; }) > 1;
   }
 
   auto result_of(const Place& place) -> Result& {
@@ -328,9 +368,8 @@ class MeshScene final : public Scene {
     fields.done();
     const Reporting reporting(report_, notify, "solve");
     const Job::Watch watch(job, stop_);
-    Prepared& prepared = prepare(metric);
     put_on_mesh(sources);
-    Arrival arrival = prepared.solver->solve(sources);
+    auto [prepared, arrival] = solve_on(place, metric, sources);
     if (job.cancelled()) throw Cancelled();
     if (arrival.max_time > max_time)
       throw InputError(
@@ -354,9 +393,9 @@ class MeshScene final : public Scene {
     if (isochrones) add_isochrones(pack, *isochrones, arrival);
     Result& result = keep_result(place);
     result.tracer.reset();
-    result.metric = prepared.metric;
+    result.metric = prepared->metric;
     result.sources = std::move(sources);
-    result.times = std::move(arrival.times);
+    result.arrival = std::move(arrival);
     pack.meta["milliseconds"] = 1e3 * timer.seconds();
     return Reply::of(pack);
   }
@@ -369,8 +408,8 @@ class MeshScene final : public Scene {
     fields.done();
     Result& result = result_of(place);
     if (!result.tracer)
-      result.tracer = std::make_unique<PathTracer<Corners>>(MeshDomain<Corners>{mesh_, *result.metric}, result.times,
-                                                            result.sources);
+      result.tracer = std::make_unique<PathTracer<Corners>>(MeshDomain<Corners>{mesh_, *result.metric},
+                                                            result.arrival.times, result.sources);
     const auto* vertex = std::get_if<VertexId>(&to);
     const Path path = vertex != nullptr
                           ? result.tracer->from(*vertex)
@@ -394,11 +433,11 @@ class MeshScene final : public Scene {
     if (!(longest > 0)) throw RequestError("'normal' has no length; give a direction");
     const Result* result = find_result(place);
     drawn_.surface.point_data = {};
-    if (result != nullptr) set_drawn_times(result->times);
+    if (result != nullptr) set_drawn_times(result->arrival.times);
     Dataset shown = clip_surface(drawn_.surface, plane);
     if constexpr (Corners == 4) {
       Dataset volume;
-      if (result != nullptr) volume.point_data.set({time_array, 1, result->times});
+      if (result != nullptr) volume.point_data.set({time_array, 1, result->arrival.times});
       const Loan loan(mesh_, volume);
       shown = merged_surfaces(shown, cut_face(volume, plane));
     }
@@ -420,7 +459,7 @@ class MeshScene final : public Scene {
     Pack pack;
     if constexpr (Corners == 4) {
       Dataset volume;
-      volume.point_data.set({time_array, 1, result_of(place).times});
+      volume.point_data.set({time_array, 1, result_of(place).arrival.times});
       const Loan loan(mesh_, volume);
       const Dataset found = isosurfaces(volume, time_array, levels);
       add_triangles(pack, "", found.points, found.triangles.cells);
@@ -439,7 +478,7 @@ class MeshScene final : public Scene {
     fields.done();
     const Result& result = result_of(place);
     const Loan loan(mesh_, file_);
-    return export_times(file_, result.times, path_, format);
+    return export_times(file_, result.arrival.times, path_, format);
   }
 
   Dataset file_;  ///< without the points and the cells that are solved on

@@ -46,6 +46,8 @@ class ConductingMesh {
 
   [[nodiscard]] const SimplexMesh<Corners>& mesh() const { return *mesh_; }
   [[nodiscard]] const Metric& metric() const { return *metric_; }
+  /// Refers to another metric of the same mesh, which conducts everywhere, as the one before did.
+  void refer_to(const Metric& metric) { metric_ = &metric; }
   /// Elements that do not conduct.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }
   /// What an element of `mesh()` is in the mesh that was given.

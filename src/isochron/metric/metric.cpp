@@ -152,6 +152,25 @@ bool usable_on(const Metric& metric, ElementId element) {
   return positive_definite(metric.tensor(element));
 }
 
+std::vector<ElementId> differing_elements(const Metric& before, const Metric& after, std::size_t element_count,
+                                          int threads) {
+  const auto* old_speeds = std::get_if<SpeedMetric>(&before.kind());
+  const auto* new_speeds = std::get_if<SpeedMetric>(&after.kind());
+  const auto differs = [&](std::size_t i) {
+    if (old_speeds != nullptr && new_speeds != nullptr) return old_speeds->speed[i] != new_speeds->speed[i];
+    return before.tensor(ElementId(i)) != after.tensor(ElementId(i));
+  };
+  std::vector<std::vector<ElementId>> parts(static_cast<std::size_t>(std::max(1, threads)));
+  const StoppableLoop loop;
+  parallel_region(threads, [&](int thread, int team) {
+    loop(element_count * thread / team, element_count * (thread + 1) / team, [&](std::size_t i) {
+      if (differs(i)) parts[thread].emplace_back(i);
+    });
+  });
+  for (std::size_t k = 1; k < parts.size(); ++k) parts[0].insert(parts[0].end(), parts[k].begin(), parts[k].end());
+  return std::move(parts[0]);
+}
+
 double least_slowness(const Metric& metric, const std::vector<ElementId>* some) {
   if (const auto* uniform = std::get_if<UniformMetric>(&metric.kind())) return slowness_of(uniform->tensor);
   if (const auto* fibers = std::get_if<FiberMetric>(&metric.kind())) {

@@ -26,13 +26,16 @@
 #include "isochron/error.h"
 #include "isochron/linearization.h"
 #include "isochron/progress.h"
+#include "isochron/solve/batch.h"
 #include "isochron/solve/common/arrival_parts.h"
 #include "isochron/solve/common/limits.h"
 #include "isochron/solve/common/lower_bound.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/cuda/device_metric.h"
 #include "isochron/solve/device_engine.h"
+#include "isochron/solve/schedules/banded/withdraw.h"
 #include "isochron/solve/source_set.h"
+#include "isochron/solver.h"
 #include "isochron/sources.h"
 
 namespace isochron {
@@ -45,6 +48,8 @@ class Engine {
   virtual void set_metric(const AnyMetric& metric) = 0;
   virtual void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
+  /// Solves all of it again, unless the engine can do better.
+  virtual Arrival update(const Arrival& before, const Sources& sources, const ProblemChange& change);
   /// Throws UsageError, unless the engine can.
   virtual std::vector<Linearization> linearize(std::span<const Arrival> arrivals, std::span<const Sources> source_sets);
 };
@@ -75,69 +80,6 @@ class HeldMetric {
   bool speeds_ = false;
 };
 
-/// What one of several solves may use, and whom it reports to.
-struct SolveResources {
-  int threads = 1;
-  Progress progress;
-};
-
-/// One progress for several solves, shown on the thread that asked for them.
-class BatchProgress {
- public:
-  BatchProgress(const Progress& whole, std::size_t solves) : whole_(whole), solves_(static_cast<double>(solves)) {}
-
-  void show(double solves_done) {
-    constexpr int steps = 200;
-    const int step = static_cast<int>(steps * solves_done / solves_);
-    if (!whole_.report || step == shown_) return;
-    shown_ = step;
-    whole_.report(solves_done / solves_);
-  }
-
- private:
-  const Progress& whole_;
-  double solves_;
-  int shown_ = -1;
-};
-
-/// Solves to do side by side. `threads` is what one solve alone would use; `available`, what there is.
-inline int solves_at_once(std::size_t sets, int threads, int available) {
-  const auto limit = static_cast<std::size_t>(available);
-  return threads > 1 && sets < limit ? 1 : static_cast<int>(std::clamp<std::size_t>(sets, 1, limit));
-}
-
-/// Solves the sets from `first` on with `solve_one(sources, resources)`, `at_once` side by side on one thread each, or
-/// one after the other on `threads`. Gives each result to `take`, in order. An InputError names its set.
-template <class SolveOne, class Take>
-void solve_batch(std::span<const Sources> sets, std::size_t first, int at_once, int threads, const Progress& whole,
-                 const SolveOne& solve_one, const Take& take) {
-  const std::size_t count = sets.size() - first;
-  BatchProgress progress(whole, count);
-  const auto resources = [&](std::size_t i, const std::atomic<bool>& stop) {
-    SolveResources result{at_once > 1 ? 1 : threads, {{}, whole.cancel}};
-    if (at_once == 1) {
-      result.progress.report = [&progress, i](double fraction) { progress.show(static_cast<double>(i) + fraction); };
-    } else {
-      result.progress.report = [&stop](double) {
-        if (stop) throw Cancelled();
-      };
-    }
-    return result;
-  };
-  parallel_in_order<Arrival>(
-      at_once, count,
-      [&](std::size_t i, const std::atomic<bool>& stop) {
-        if (i > 0 && whole.cancelled()) throw Cancelled();
-        const std::size_t set = first + i;
-        return for_source_set(set, sets.size(), [&] { return solve_one(sets[set], resources(i, stop)); });
-      },
-      [&](std::size_t i, Arrival&& arrival) {
-        if (at_once > 1) arrival.backend = Backend::threads, arrival.threads = at_once;
-        take(first + i, std::move(arrival));
-        progress.show(static_cast<double>(i + 1));
-      });
-}
-
 /// What a domain calls the places that have a time.
 struct Noun {
   const char *singular, *plural;
@@ -156,6 +98,8 @@ struct Noun {
 ///   which calls `visit(internal, user)`; `make_run(problem, group, threads)`, one run of a schedule, with `solve`,
 ///   `residual`, `spread_labels`, `upwind`;
 /// - `bound_geometry(metric)`, for the second check;
+/// - where updates keep times, `change_metric(metric, elements)`, which prepares some elements again or returns false,
+///   `for_vertices(element, visit)`, and its runs have `update`;
 /// - where it has derivatives, `check_differentiable()`, `seed_rows(sources, init)`, `movable(sources)`,
 ///   `user_element(element)`, `on_mesh`, and its runs have `rows`: see `linearize`.
 template <class Adapter>
@@ -229,6 +173,22 @@ class EngineOf final : public Engine {
     return result;
   }
 
+  /// When it fails, the metric before stays, and is prepared again for the next solve.
+  Arrival update(const Arrival& before, const Sources& sources, const ProblemChange& change) override {
+    if (!before.on_device) check_times(before.times);
+    check_elements(change.elements);
+    HeldMetric held = metric_;
+    try {
+      return updated(before, sources, change);
+    } catch (...) {
+      if (change.metric) {
+        adapter_.forget();
+        metric_ = std::move(held);
+      }
+      throw;
+    }
+  }
+
   std::vector<Linearization> linearize(std::span<const Arrival> arrivals,
                                        std::span<const Sources> source_sets) override {
     if constexpr (!requires { adapter_.check_differentiable(); }) {
@@ -254,6 +214,148 @@ class EngineOf final : public Engine {
   }
 
  private:
+  /// What an update starts from.
+  struct Before {
+    const Arrival& arrival;
+    std::span<const SourceFate> fates;
+    std::span<const Seed> seeds;
+    std::span<const ElementId> elements;  ///< that have another metric now
+  };
+
+  Arrival updated(const Arrival& before, const Sources& sources, const ProblemChange& change) {
+    const StopScope stop(options_.progress.cancel);
+    const Sources& after = change.sources ? *change.sources : sources;
+    const bool device = plan_.on_device() || before.on_device || metric_.host() == nullptr ||
+                        (change.metric && change.metric->host() == nullptr);
+    if (device) return Engine::update(before, sources, change);  // in no time
+    if (const char* why = why_solved_again(before); why != nullptr) {
+      Arrival all = Engine::update(before, sources, change);
+      all.notes.emplace_back(std::string("everything was solved again: ") + why);
+      return all;
+    }
+    const std::vector<SourceFate> fates = fates_of_sources(sources, after);
+    if (mostly_lost(before, fates, max_withdrawn_share)) return Engine::update(before, sources, change);
+
+    prepare();
+    prepare_host({&sources, 1});
+    const std::vector<Seed> seeds = std::move(adapter_.groups(sources, plan_.source_init)[0].seeds);
+    std::vector<ElementId> elements;
+    if (change.metric) elements = change_metric(*change.metric, change.elements);
+    if (mostly(elements.size(), adapter_.element_count())) return Engine::update(before, sources, {after, {}, {}});
+    prepare_host({&after, 1});
+    const auto group = std::move(adapter_.groups(after, plan_.source_init)[0]);
+
+    Arrival arrival;
+    adapter_.with_problem([&](const auto& problem) {
+      update_group(problem, group, Before{before, fates, seeds, elements}, arrival);
+    });
+    describe_sources(plan_.source_init, group.seeds, arrival);
+    describe(arrival);
+    return arrival;
+  }
+
+  void check_elements(std::span<const ElementId> elements) const {
+    for (const ElementId e : elements)
+      if (e.index() >= adapter_.element_count())
+        throw InputError(
+            fmt::format("element {} is out of range (there are {}, from 0 on); correct the changed elements", e.index(),
+                        adapter_.element_count()));
+  }
+
+  /// Why an update cannot keep any time; null when it can.
+  [[nodiscard]] const char* why_solved_again(const Arrival& before) const {
+    using Problem = std::decay_t<decltype(adapter_)>;
+    if constexpr (!requires(Problem & a) { a.change_metric(metric_, {}); }) return "the scheme is not the adaptive one";
+    if (plan_.method != Method::banded) return "the method is not banded";
+    if (plan_.order != 1) return "it is of second order";
+    const SourceInit init = before.source_init.value_or(plan_.source_init);
+    if (init == SourceInit::factored || init != plan_.source_init) return "its sources are factored";
+    return nullptr;
+  }
+
+  static bool mostly(std::size_t some, std::size_t all) {
+    return static_cast<double>(some) > max_withdrawn_share * static_cast<double>(all);
+  }
+
+  /// Takes a metric that differs on some elements, found by comparison where none are given. Returns them.
+  std::vector<ElementId> change_metric(const AnyMetric& metric, std::vector<ElementId> elements) {
+    const Timer timer;
+    const Metric& next = *metric.host();
+    const std::size_t count = adapter_.element_count();
+    if (next.element_count() != 0 && next.element_count() != count) set_metric(metric);  // refuses it
+    check_metric_form(next, count, Subject::metric);
+    if (elements.empty()) elements = differing_elements(*metric_.host(), next, count, plan_.threads);
+    if constexpr (requires { adapter_.change_metric(metric_, elements); }) {
+      constexpr std::size_t share = 8;  // of more, all threads prepare the whole in less time
+      HeldMetric held(metric, count);
+      if (elements.size() < count / share && adapter_.change_metric(held, elements)) {
+        metric_ = std::move(held);
+        setup_seconds_ = timer.seconds();
+        return elements;
+      }
+    }
+    set_metric(metric);
+    return elements;
+  }
+
+  template <class Problem, class Group, class T = typename Problem::Scalar>
+  void update_group(const Problem& problem, const Group& group, const Before& before, Arrival& arrival) {
+    const Timer timer;
+    const std::vector<double>& times = before.arrival.times;
+    auto run = adapter_.make_run(problem, group, plan_.threads);
+    const auto fresh_start = [&] {
+      Start<T> fresh = start_of(problem, group.seeds);
+      fresh.state.progress = options_.progress;
+      return fresh;
+    };
+    Start<T> start = fresh_start();
+    const auto inside = [&](double time) { return static_cast<T>((time - start.base) / problem.unit); };
+    bool kept = false;
+    if constexpr (requires { run.update(start, ChangedStart<T>{}); }) {
+      ChangedStart<T> changed = changed_start(problem, before, start);
+      adapter_.for_users(problem, plan_.threads,
+                         [&](std::uint32_t v, std::size_t user) { start.state.time[v] = inside(times[user]); });
+      kept = run.update(start, changed);
+    }
+    if (!kept) {
+      start = fresh_start();
+      run.solve(start, arrival.notes);
+    }
+    arrival.solve_seconds = timer.seconds();
+    arrival.threads = plan_.several_threads ? plan_.threads : 1;
+    const auto same = [&](std::uint32_t v, std::size_t user) { return start.state.time[v] == inside(times[user]); };
+    if (kept && options_.sources == Keep::yes && before.arrival.source.size() == times.size())
+      adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
+        const auto source = static_cast<std::size_t>(before.arrival.source[user]);  // of none: beyond all
+        if (source < before.fates.size() && start.label[v] < 0 && same(v, user))
+          start.label[v] = before.fates[source].now;
+      });
+    finish(problem, run, group, plan_.threads, start, arrival);
+    // Bit by bit what they were: a time that is not 0 inside is rounded on its way in and out.
+    if (kept)
+      adapter_.for_users(problem, plan_.threads, [&](std::uint32_t v, std::size_t user) {
+        if (same(v, user)) arrival.times[user] = times[user];
+      });
+    arrival.changed = count_changed(times, arrival.times);
+  }
+
+  /// Takes the seeds' times out of `start`, and finds the vertices whose elements or seeds changed.
+  template <class Problem, class T = typename Problem::Scalar>
+  ChangedStart<T> changed_start(const Problem& problem, const Before& before, Start<T>& start) const {
+    ChangedStart<T> changed;
+    changed.seed.assign(start.state.time.size(), std::numeric_limits<T>::infinity());
+    changed.seed.swap(start.state.time);
+    for (const ElementId e : before.elements)
+      adapter_.for_vertices(e, [&](VertexId v) { changed.vertices.push_back(adapter_.internal(problem, v)); });
+    for (const Seed& seed : before.seeds) {
+      const std::uint32_t v = adapter_.internal(problem, seed.vertex.in_whole());
+      if (static_cast<T>((seed.time - start.base) / problem.unit) != changed.seed[v]) changed.vertices.push_back(v);
+    }
+    std::sort(changed.vertices.begin(), changed.vertices.end());
+    changed.vertices.erase(std::unique(changed.vertices.begin(), changed.vertices.end()), changed.vertices.end());
+    return changed;
+  }
+
   void check_times(std::span<const double> times) const {
     if (times.size() != adapter_.user_count())
       throw UsageError(fmt::format("{} times for {} {}; give one per {}", times.size(), adapter_.user_count(),

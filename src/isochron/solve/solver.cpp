@@ -47,6 +47,10 @@ std::vector<Arrival> Solver::solve_many(std::span<const Sources> source_sets) {
 
 void Solver::set_metric(const AnyMetric& metric) { engine_->set_metric(metric); }
 
+Arrival Solver::update(const Arrival& before, const Sources& sources, const ProblemChange& change) {
+  return engine_->update(before, sources, change);
+}
+
 Residual Solver::residual(const Arrival& arrival, const Sources& sources) {
   return engine_->residual(arrival, sources);
 }
@@ -61,6 +65,15 @@ std::vector<Linearization> Solver::linearize_many(std::span<const Arrival> arriv
     throw UsageError(
         fmt::format("{} solutions for {} sets of sources; give one each", arrivals.size(), source_sets.size()));
   return engine_->linearize(arrivals, source_sets);
+}
+
+Arrival Engine::update(const Arrival& before, const Sources& sources, const ProblemChange& change) {
+  if (change.metric) set_metric(*change.metric);
+  Arrival result;
+  solve_many({change.sources ? &*change.sources : &sources, 1},
+             [&](std::size_t, Arrival&& arrival) { result = std::move(arrival); });
+  if (!result.on_device && !before.on_device) result.changed = count_changed(before.times, result.times);
+  return result;
 }
 
 std::vector<Linearization> Engine::linearize(std::span<const Arrival> /*arrivals*/,

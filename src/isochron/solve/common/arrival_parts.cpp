@@ -45,11 +45,52 @@ void summarise(Arrival& arrival) {
   arrival.unreached = arrival.times.size() - arrival.reached;
 }
 
+std::size_t count_changed(std::span<const double> before, std::span<const double> after) {
+  std::size_t changed = 0;
+  for (std::size_t v = 0; v < std::min(before.size(), after.size()); ++v) changed += before[v] != after[v] ? 1 : 0;
+  return changed;
+}
+
 void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arrival) {
   const BallCount count = count_balls(seeds);
   arrival.source_init = init;
   arrival.point_sources = count.sources;
   arrival.source_balls = init == SourceInit::ball ? count.balls : 0;
+}
+
+std::vector<SourceFate> fates_of_sources(const Sources& before, const Sources& after) {
+  std::vector<SourceFate> fates;
+  fates.reserve(before.count());
+  std::size_t index = 0;  // of the source after the change
+  const auto find = [&](double time, const auto& sources, const auto& same_place) {
+    SourceFate& fate = fates.emplace_back();
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (same_place(sources[i])) {
+        fate.lost = fate.lost && sources[i].time > time;
+        if (sources[i].time == time && fate.now < 0) fate.now = static_cast<std::int32_t>(index + i);
+      }
+  };
+  for (const VertexSource& source : before.vertices)
+    find(source.time, after.vertices, [&](const VertexSource& s) { return s.vertex == source.vertex; });
+  index = after.vertices.size();
+  for (const PointSource& source : before.points)
+    find(source.time, after.points, [&](const PointSource& s) { return s.position == source.position; });
+  index += after.points.size();
+  if (!before.level_set.empty() && before.level_set == after.level_set)
+    fates.push_back({static_cast<std::int32_t>(index), false});
+  else if (!before.level_set.empty()) fates.emplace_back();
+  return fates;
+}
+
+bool mostly_lost(const Arrival& before, std::span<const SourceFate> fates, double share) {
+  const auto lost = [](const SourceFate& fate) { return fate.lost; };
+  if (std::all_of(fates.begin(), fates.end(), lost)) return true;
+  if (std::none_of(fates.begin(), fates.end(), lost)) return false;
+  const auto count = std::count_if(before.source.begin(), before.source.end(), [&](std::int32_t source) {
+    return source >= 0 && static_cast<std::size_t>(source) < fates.size() &&
+           fates[static_cast<std::size_t>(source)].lost;
+  });
+  return static_cast<double>(count) > share * static_cast<double>(before.source.size());
 }
 
 void check_factored_count(std::size_t sources) {

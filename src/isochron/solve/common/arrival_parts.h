@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <span>
+#include <vector>
 
 #include "isochron/arrival.h"
 #include "isochron/solve/common/seed.h"
@@ -19,8 +21,21 @@ void take_earlier(Arrival&& part, Arrival& arrival);
 /// Counts what was reached, and when the last.
 void summarise(Arrival& arrival);
 
+/// How many times are not the same.
+std::size_t count_changed(std::span<const double> before, std::span<const double> after);
+
 /// Notes how the sources were treated.
 void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arrival);
+
+/// What becomes of a source when others take the place of all of them.
+struct SourceFate {
+  std::int32_t now = -1;  ///< the same place and time among those after it
+  bool lost = true;       ///< nothing starts at its place any more, or it starts later
+};
+std::vector<SourceFate> fates_of_sources(const Sources& before, const Sources& after);
+
+/// Whether more than a share of the vertices have their times from lost sources, as far as their sources are known.
+bool mostly_lost(const Arrival& before, std::span<const SourceFate> fates, double share);
 
 /// Factoring does not suit the metric of the domain, or there are too many sources: they get balls instead.
 class FactoringFailed : public std::exception {

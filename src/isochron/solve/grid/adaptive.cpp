@@ -78,6 +78,17 @@ void solve_adaptive(const Problem& problem, Start<typename Problem::Scalar>& sta
 }
 
 template <class Problem>
+bool update_adaptive(const Problem& problem, Start<typename Problem::Scalar>& start,
+                     const ChangedStart<typename Problem::Scalar>& changed, const AdaptiveRun& run) {
+  using T = typename Problem::Scalar;
+  const GridRelaxer<Problem, PlainTimes<T>, NoFactor> relax(problem, PlainTimes<T>{start.state.time.data()}, {});
+  const auto max = static_cast<std::size_t>(max_withdrawn_share * static_cast<double>(problem.cells->list.size()));
+  if (withdraw(relax, start, changed, adaptive_tuning(run.band_width), max) > max) return false;
+  march(problem, NoFactor{}, start.state, run);
+  return true;
+}
+
+template <class Problem>
 Residual check_adaptive(const Problem& problem, const Start<typename Problem::Scalar>& start, const AdaptiveRun& run,
                         double limit) {
   if (run.order == 1)
@@ -93,6 +104,8 @@ Residual check_adaptive(const Problem& problem, const Start<typename Problem::Sc
 // One problem kind and scalar.
 #define ISOCHRON_INSTANTIATE(...)                                                                    \
   template void solve_adaptive(const __VA_ARGS__&, Start<__VA_ARGS__::Scalar>&, const AdaptiveRun&); \
+  template bool update_adaptive(const __VA_ARGS__&, Start<__VA_ARGS__::Scalar>&,                     \
+                                const ChangedStart<__VA_ARGS__::Scalar>&, const AdaptiveRun&);       \
   template Residual check_adaptive(const __VA_ARGS__&, const Start<__VA_ARGS__::Scalar>&, const AdaptiveRun&, double);
 ISOCHRON_INSTANTIATE(AxisProblem<float, 2>)
 ISOCHRON_INSTANTIATE(AxisProblem<float, 3>)

@@ -4,6 +4,7 @@
 #include "isochron/solve/grid/grid_start.h"
 #include "isochron/solve/grid/stencils.h"
 #include "isochron/solve/schedules/banded/banded.h"
+#include "isochron/solve/schedules/banded/withdraw.h"
 
 namespace isochron {
 
@@ -31,6 +32,12 @@ inline BandTuning adaptive_tuning(double band_width) {
 /// then, for order 2, one pass as `grid/second_order.h` says.
 template <class Problem>
 void solve_adaptive(const Problem& problem, Start<typename Problem::Scalar>& start, const AdaptiveRun& run);
+
+/// First-order times after a change, from those before it. False when nearly all would be solved again: `start` is of
+/// no use then.
+template <class Problem>
+bool update_adaptive(const Problem& problem, Start<typename Problem::Scalar>& start,
+                     const ChangedStart<typename Problem::Scalar>& changed, const AdaptiveRun& run);
 
 /// The fixed-point check of such times, those of first order included.
 template <class Problem>

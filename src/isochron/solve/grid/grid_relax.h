@@ -18,6 +18,17 @@ struct ConstTimes {
   [[nodiscard]] T load(std::uint32_t cell) const { return data[cell]; }
 };
 
+/// Only times before `end`.
+template <class Times, class T>
+struct EarlierTimes {
+  Times times;
+  T end;
+  [[nodiscard]] T load(std::uint32_t cell) const {
+    const T time = times.load(cell);
+    return time < end ? time : std::numeric_limits<T>::infinity();
+  }
+};
+
 /// Cells that are not ghosts.
 struct OwnCells {
   const std::uint8_t* allowed;  ///< `GridCells::allowed`
@@ -72,6 +83,26 @@ class GridRelaxer {
     }
     const T time = upwind_time(m, weight);
     return s.has_edges() ? std::min(time, along_axes(x)) : time;
+  }
+
+  /// The same, counted.
+  [[nodiscard]] T pull(std::uint32_t x, std::uint64_t& solves) const {
+    ++solves;
+    return pull(x);
+  }
+
+  /// Whether the earlier cells of its stencil bring the front to an allowed cell by `now` + `slack`. Adds to `solves`.
+  [[nodiscard]] bool arrives_by(std::uint32_t x, T now, T slack, std::uint64_t& solves) const {
+    using Earlier = GridRelaxer<Problem, EarlierTimes<Times, T>, Factor, Targets>;
+    return Earlier(grid_, {times_, now}, factor_, targets_).pull(x, solves) <= now + slack;
+  }
+
+  /// Calls `visit(y)` for the reached cells that may have their time through x, whose own was `time`.
+  template <class Visit>
+  void for_dependents(std::uint32_t x, T time, Visit&& visit) const {
+    grid_.for_dependents(x, [&](std::uint32_t y) {
+      if (const T now = times_.load(y); time < now && now < inf) visit(y);
+    });
   }
 
   /// Offers (cell, time) to `offer` for each cell that reads x and that x may make earlier; gives the number of

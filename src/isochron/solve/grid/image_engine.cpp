@@ -30,6 +30,10 @@ class ImageRun {
 
   void solve(Start<T>& start, std::vector<std::string>& /*notes*/) const { solve_adaptive(problem_, start, run_); }
 
+  bool update(Start<T>& start, const ChangedStart<T>& changed) const {
+    return update_adaptive(problem_, start, changed, run_);
+  }
+
   [[nodiscard]] Residual residual(const Start<T>& start, double limit) const {
     return check_adaptive(problem_, start, run_, limit);
   }
@@ -91,6 +95,15 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
       with_precision([this](auto scalar) { fetch_scales<decltype(scalar)>(); });
     const int at_once = speeds_ != nullptr ? 1 : solves_at_once(source_sets.size(), 1, plan_->batch_threads);
     return seeds_of_sets(source_sets, at_once, [this](const Sources& sources) { return seeds_of(sources); });
+  }
+
+  /// Stencils are prepared for the whole image.
+  static bool change_metric(const HeldMetric& /*metric*/, std::span<const ElementId> /*voxels*/) { return false; }
+  template <class Visit>
+  void for_vertices(ElementId voxel, const Visit& visit) const {
+    const VertexId v(voxel.index());
+    const auto [i, j, k] = grid_.index(v);
+    if (cells_->may_enter({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)})) visit(v);
   }
 
   template <class Problem>

@@ -11,6 +11,7 @@
 #include "isochron/solve/common/methods.h"
 #include "isochron/solve/engine.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
+#include "isochron/solve/schedules/banded/withdraw.h"
 #include "isochron/solve/simplex/cuda/surface.h"
 #include "isochron/solve/simplex/cuda/volume.h"
 #include "isochron/solve/simplex/device_adapter.h"
@@ -58,6 +59,16 @@ class MeshRun {
     if (!views_.empty()) run_factored(start);
     else if (schedule_ != nullptr) schedule_->run(start.state, context_.threads, notes);
     else run_banded(problem_, start.state, {context_.threads, context_.options.band_width});
+  }
+
+  /// Solves on after a change, from the times before it. False when nearly all would be solved again: `start` is of no
+  /// use then.
+  bool update(Start<T>& start, const ChangedStart<T>& changed) const {
+    BandTuning tuning = band_tuning(Corners, problem_.vertex_count, context_.threads, context_.options.band_width);
+    const auto max = static_cast<std::size_t>(max_withdrawn_share * static_cast<double>(problem_.vertex_count));
+    if (withdraw(plain(start), start, changed, tuning, max) > max) return false;
+    run_banded(problem_, start.state, {context_.threads, context_.options.band_width, Horizon::none});
+    return true;
   }
 
   [[nodiscard]] Residual residual(const Start<T>& start, double limit) const {
@@ -176,6 +187,35 @@ class MeshAdapter {
     if (plan.method == Method::push) prepare_device(plan, metric);
     else prepare_host(plan, metric);
     ready_ = true;
+  }
+
+  /// Takes a metric that differs on some elements, with what was prepared for time bands. False when all must be
+  /// prepared again. Throws InputError as `check_metric` does; the metric before stays then.
+  bool change_metric(const HeldMetric& metric, std::span<const ElementId> elements) {
+    if (!host_ready_ || !bands_alone() || left_out() > 0 || metric.host() == nullptr) return false;
+    const Metric& changed = *metric.host();
+    check_metric_form(changed, mesh_->element_count(), Subject::metric);
+    for (const ElementId e : elements) {
+      if (!changed.conducts(e)) return false;
+      if (!usable_on(changed, e)) check_metric(changed, mesh_->element_count(), Subject::metric, plan_->threads);
+    }
+    if (plan_->split_obtuse && Corners == 4) return false;
+    metric_ = &changed;
+    conducting_->refer_to(changed);
+    slowness_.reset();
+    return std::visit(
+        [&](auto& problem) {
+          if (!plan_->split_obtuse) return isochron::change_metric(problem, *mesh_, changed, elements);
+          const bool before = !problem.virtual_elements.empty();
+          return isochron::change_metric(problem, *mesh_, changed, elements) && !before && problem.obtuse_corners == 0;
+        },
+        problem_);
+  }
+
+  /// Calls `visit(vertex)` for the corners of an element of the user's mesh.
+  template <class Visit>
+  void for_vertices(ElementId element, const Visit& visit) const {
+    for (const VertexId v : user_mesh_->element(element)) visit(v);
   }
 
   /// What schedules need that work on a problem prepared by the host.
@@ -310,6 +350,10 @@ class MeshAdapter {
   }
 
  private:
+  /// Whether time bands on the CPU do everything.
+  [[nodiscard]] bool bands_alone() const {
+    return on_gpu_ == nullptr && std::visit([](const auto& schedule) { return schedule == nullptr; }, schedule_);
+  }
   [[nodiscard]] PlacedSources place(const Sources& sources) {
     return find_where_it_conducts(left_out(),
                                   [&] { return place_sources(*mesh_, user_adjacency(), sources, locator_.get()); });

@@ -53,42 +53,68 @@ struct LengthSummary {
   std::uint64_t obtuse = 0;
 };
 
-/// Fills the per-vertex data of the vertices [begin, end): stars of triangles, leads of tetrahedra, mean travel times
-/// of edges. Returns the sum of the latter.
+/// Fills the lengths and flags of record i. `scale` takes squared lengths to internal units.
+template <class T, int Corners>
+void fill_record(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                 double scale, std::size_t i, LengthSummary& summary) {
+  using Record = ElementRecord<T, Corners>;
+  const ElementId e = problem.user_element(i);
+  auto lengths = squared_lengths(mesh, metric, e);
+  for (double& l : lengths) {
+    l *= scale;
+    if (l > 0) summary.shortest = std::min(summary.shortest, l);
+    summary.longest = std::max(summary.longest, l);
+  }
+  const unsigned obtuse = obtuse_mask<Corners>(lengths.data());
+  Record& record = problem.elements[i];
+  for (int c = 0; c < Corners; ++c) {
+    const bool flag = ((obtuse >> c) & 1U) != 0;
+    record.corner[c] = problem.internal(mesh.element(e)[c]) | (flag ? Record::obtuse_flag : 0U);
+    summary.obtuse += flag ? 1 : 0;
+  }
+  for (int k = 0; k < SimplexMesh<Corners>::edges; ++k) record.length[k] = static_cast<T>(lengths[k]);
+}
+
+/// Fills the per-vertex data of a vertex: stars of triangles, leads of tetrahedra, mean travel time of edges. Returns
+/// the latter.
+template <class T, int Corners>
+T fill_vertex(SimplexProblem<T, Corners>& problem, std::size_t v) {
+  const auto incidences = problem.adjacency.at(VertexId(v));
+  T edge = 0, longest = 0;
+  T fastest = std::numeric_limits<T>::infinity();  // squared: of the longest edges, one an element, the shortest
+  [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
+  for (const std::uint32_t incidence : incidences) {
+    const auto& record = problem.elements[incidence >> 2];
+    const int x = Adjacency::corner_of(incidence);
+    const int a = x == Corners - 1 ? 0 : x + 1;
+    // One edge an element is enough: around the vertex they cover all of them.
+    edge += std::sqrt(record.length[edge_index(x, a)]);
+    T across = 0;
+    if constexpr (Corners == 3) {
+      const int b = x == 0 ? 2 : x - 1;
+      across = std::max(record.length[edge_index(x, a)], record.length[edge_index(x, b)]);
+      problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
+                               record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
+    } else {
+      const TetView& w = tet_views[x];
+      for (const int k : {w.xa, w.xb, w.xc}) across = std::max(across, record.length[k]);
+    }
+    longest = std::max(longest, across);
+    if (across > 0) fastest = std::min(fastest, across);
+  }
+  if constexpr (Corners == 4)
+    if (!problem.leads.empty()) fill_leads(problem, v, longest);
+  if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
+  problem.edge[v] = std::min(edge, 2 * std::sqrt(fastest));
+  return edge;
+}
+
+/// The same for the vertices [begin, end). Returns the sum of their mean travel times.
 template <class T, int Corners>
 double fill_vertices(SimplexProblem<T, Corners>& problem, std::size_t begin, std::size_t end,
                      const StoppableLoop& loop) {
   double sum = 0;
-  loop(begin, end, [&](std::size_t v) {
-    const auto incidences = problem.adjacency.at(VertexId(v));
-    T edge = 0, longest = 0;
-    T fastest = std::numeric_limits<T>::infinity();  // squared: of the longest edges, one an element, the shortest
-    [[maybe_unused]] std::size_t star = problem.adjacency.offsets[v];
-    for (const std::uint32_t incidence : incidences) {
-      const auto& record = problem.elements[incidence >> 2];
-      const int x = Adjacency::corner_of(incidence);
-      const int a = x == Corners - 1 ? 0 : x + 1;
-      // One edge an element is enough: around the vertex they cover all of them.
-      edge += std::sqrt(record.length[edge_index(x, a)]);
-      T across = 0;
-      if constexpr (Corners == 3) {
-        const int b = x == 0 ? 2 : x - 1;
-        across = std::max(record.length[edge_index(x, a)], record.length[edge_index(x, b)]);
-        problem.stars[star++] = {record.corner[a], record.corner[b], record.length[edge_index(x, a)],
-                                 record.length[edge_index(x, b)], record.length[edge_index(a, b)]};
-      } else {
-        const TetView& w = tet_views[x];
-        for (const int k : {w.xa, w.xb, w.xc}) across = std::max(across, record.length[k]);
-      }
-      longest = std::max(longest, across);
-      if (across > 0) fastest = std::min(fastest, across);
-    }
-    if constexpr (Corners == 4)
-      if (!problem.leads.empty()) fill_leads(problem, v, longest);
-    if (!incidences.empty()) edge /= static_cast<T>(incidences.size());
-    problem.edge[v] = std::min(edge, 2 * std::sqrt(fastest));
-    sum += edge;
-  });
+  loop(begin, end, [&](std::size_t v) { sum += fill_vertex(problem, v); });
   return sum;
 }
 
@@ -166,8 +192,6 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
 template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   double unit, int threads) {
-  constexpr int edges = SimplexMesh<Corners>::edges;
-  using Record = ElementRecord<T, Corners>;
   const std::size_t count = mesh.element_count();
 
   problem.unit = unit;
@@ -178,23 +202,8 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
     LengthSummary summary;
-    loop(count * thread / team, count * (thread + 1) / team, [&](std::size_t i) {
-      const ElementId e = problem.user_element(i);
-      auto lengths = squared_lengths(mesh, metric, e);
-      for (double& l : lengths) {
-        l *= scale;
-        if (l > 0) summary.shortest = std::min(summary.shortest, l);
-        summary.longest = std::max(summary.longest, l);
-      }
-      const unsigned obtuse = obtuse_mask<Corners>(lengths.data());
-      Record& record = problem.elements[i];
-      for (int c = 0; c < Corners; ++c) {
-        const bool flag = ((obtuse >> c) & 1U) != 0;
-        record.corner[c] = problem.internal(mesh.element(e)[c]) | (flag ? Record::obtuse_flag : 0U);
-        summary.obtuse += flag ? 1 : 0;
-      }
-      for (int k = 0; k < edges; ++k) record.length[k] = static_cast<T>(lengths[k]);
-    });
+    loop(count * thread / team, count * (thread + 1) / team,
+         [&](std::size_t i) { fill_record(problem, mesh, metric, scale, i, summary); });
     parts[thread] = summary;
   });
 
@@ -220,6 +229,35 @@ void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners
   for (const double s : sums) sum += s;
   problem.mean_edge =
       problem.vertex_count > 0 && sum > 0 ? static_cast<T>(sum / static_cast<double>(problem.vertex_count)) : T(1);
+}
+
+template <class T, int Corners>
+bool change_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                   std::span<const ElementId> elements) {
+  const double scale = 1 / (problem.unit * problem.unit);
+  LengthSummary summary;
+  std::vector<std::uint32_t> vertices;
+  for (const ElementId e : elements) {
+    const std::uint32_t corner = problem.internal(mesh.element(e)[0]);
+    for (const std::uint32_t incidence : problem.adjacency.at(VertexId(corner))) {
+      const std::size_t i = incidence >> 2;
+      if (problem.user_element(i) != e) continue;
+      for (int c = 0; c < Corners; ++c) {
+        problem.obtuse_corners -= problem.elements[i].acute(c) ? 0 : 1;
+        vertices.push_back(problem.elements[i].vertex(c));
+      }
+      fill_record(problem, mesh, metric, scale, i, summary);
+      break;
+    }
+  }
+  std::sort(vertices.begin(), vertices.end());
+  vertices.erase(std::unique(vertices.begin(), vertices.end()), vertices.end());
+  for (const std::uint32_t v : vertices) fill_vertex(problem, v);
+  problem.obtuse_corners += summary.obtuse;
+  problem.shortest = std::min(problem.shortest, std::sqrt(summary.shortest));
+  problem.longest = std::max(problem.longest, std::sqrt(summary.longest));
+  return ordinary_edge_times(problem.shortest, problem.longest) &&
+         (std::is_same_v<T, double> || fits_single(problem.shortest, problem.longest));
 }
 
 template <int Corners>
@@ -278,5 +316,13 @@ template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, co
 template void apply_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&, double, int);
 template void apply_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&, int);
 template void apply_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&, double, int);
+template bool change_metric(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&,
+                            std::span<const ElementId>);
+template bool change_metric(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&,
+                            std::span<const ElementId>);
+template bool change_metric(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&,
+                            std::span<const ElementId>);
+template bool change_metric(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&,
+                            std::span<const ElementId>);
 
 }  // namespace isochron

@@ -139,6 +139,12 @@ template <class T, int Corners>
 void apply_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                   double unit, int threads);
 
+/// What `apply_metric` makes, for some elements whose metric has changed; unit and mean edge stay, and `shortest` and
+/// `longest` are bounds then. False when the travel times are too different for that: then the whole must be applied.
+template <class T, int Corners>
+[[nodiscard]] bool change_metric(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
+                                 const Metric& metric, std::span<const ElementId> elements);
+
 /// Throws InputError for an element whose travel times along edges are too different from each other, or from the
 /// others', to compute with in double precision. `shortest` and `longest` are those of the whole, in units of `unit`.
 template <int Corners>

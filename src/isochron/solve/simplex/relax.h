@@ -116,6 +116,74 @@ class Relaxer {
     return best;
   }
 
+  /// Whether the elements of v bring the front to it by `now` + `slack`, as the times stand now. What takes hardly
+  /// longer than `slack` to cross counts only from corners that are all earlier than `now`: else two vertices close
+  /// together would hold each other's time. Adds to `solves`.
+  [[nodiscard]] bool arrives_by(std::uint32_t v, T now, T slack, std::uint64_t& solves) const {
+    const auto arrives = [&](const auto& face, auto&& solve) {
+      std::array<T, Corners - 1> u;
+      T earliest = inf;
+      for (int k = 0; k < Corners - 1; ++k) earliest = std::min(earliest, u[k] = times_.load(face[k]));
+      if (!(earliest <= now + slack)) return false;  // no candidate is earlier
+      ++solves;
+      const auto candidate = solve();
+      if (!(candidate.time <= now + slack)) return false;
+      T crossing = candidate.time;
+      bool ordered = true;
+      for (int k = 0; k < Corners - 1; ++k) {
+        if (!(candidate.weight[k] > 0)) continue;
+        crossing -= candidate.weight[k] * u[k];
+        ordered = ordered && u[k] < now;
+      }
+      return ordered || crossing > 2 * slack;
+    };
+    if constexpr (Corners == 4) {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v))) {
+        const Record& record = problem_.elements[incidence >> 2];
+        const TetView& w = tet_views[Adjacency::corner_of(incidence)];
+        if (arrives(std::array{record.vertex(w.a), record.vertex(w.b), record.vertex(w.c)},
+                    [&] { return tet_candidate(record, w); }))
+          return true;
+      }
+    } else {
+      for (const StarRecord<T>& star : problem_.star(v))
+        if (arrives(std::array{star.a(), star.b()}, [&] { return triangle_candidate(star); })) return true;
+    }
+    const auto& extra = problem_.virtual_elements;
+    if (extra.empty()) return false;
+    for (std::uint32_t i = extra.target_offsets[v]; i < extra.target_offsets[v + 1]; ++i) {
+      const auto& virtual_record = extra.records[extra.target_list[i]];
+      if (arrives(virtual_record.face, [&] { return candidate(virtual_record); })) return true;
+    }
+    return false;
+  }
+
+  /// Calls `visit(target)`, maybe repeatedly, for the reached vertices that may have their time through x, whose own
+  /// was `time`.
+  template <class Visit>
+  void for_dependents(std::uint32_t x, T time, Visit&& visit) const {
+    const auto consider = [&](std::uint32_t target, bool acute) {
+      const T now = times_.load(target);
+      if (now < inf && !(acute && now <= time)) visit(target);
+    };
+    if constexpr (Corners == 4) {
+      for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(x))) {
+        const Record& record = problem_.elements[incidence >> 2];
+        for (int t = 0; t < Corners; ++t)
+          if (t != Adjacency::corner_of(incidence)) consider(record.vertex(t), record.acute(t));
+      }
+    } else {
+      for (const StarRecord<T>& star : problem_.star(x)) {
+        consider(star.a(), star.acute_a());
+        consider(star.b(), star.acute_b());
+      }
+    }
+    const auto& extra = problem_.virtual_elements;
+    if (extra.empty()) return;
+    for (std::uint32_t i = extra.face_offsets[x]; i < extra.face_offsets[x + 1]; ++i)
+      consider(extra.records[extra.face_list[i] >> 2].target, false);
+  }
+
   /// As `pull`, with where it came from.
   [[nodiscard]] PullResult<T> pull_with_weights(std::uint32_t v) const {
     PullResult<T> best;
