@@ -46,7 +46,7 @@ class Updates {
     add("ventricle, fibres 3:1", ventricle.mesh, ventricle.metric);
     const TriangleMesh square = generate_square({.n = quick ? std::size_t{40} : std::size_t{1024}, .jitter = 0.2});
     add("square, speed 1", square, Metric::constant(SymTensor3d::identity()));
-    const std::size_t voxels = quick ? 16 : 128;
+    const std::uint32_t voxels = quick ? 16 : 128;
     const ImageGrid grid = image_grid({{voxels, voxels, voxels}, 1.0});
     add("image, speed 1", grid, Metric(SpeedMetric{std::vector<double>(grid.voxel_count(), 1.0)}));
     return report_.finish(options_);

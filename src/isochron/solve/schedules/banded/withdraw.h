@@ -30,7 +30,7 @@ inline constexpr double max_withdrawn_share = 0.4;
 /// it stopped there, and that the times are of no use.
 ///
 /// In the order of their times, vertices are looked at whose elements or seeds changed, or that may depend on a
-/// withdrawn one. One keeps its time when its seed or an element still gives it, up to what counts as a gain; else its
+/// withdrawn one. One keeps its time when its seed still gives it, or an element up to what counts as a gain; else its
 /// time is withdrawn, and those that may depend on it are looked at. This ends, since each time is withdrawn once.
 ///
 /// No vertices keep times that only they give each other (`arrives_by`): the earliest of them would have its time
@@ -44,6 +44,13 @@ std::size_t withdraw(const Relax& relax, Start<T>& start, const ChangedStart<T>&
   BucketRing<T> ring(relax.problem().vertex_count, band_scale(tuning, relax.problem().mean_edge));
   for (const std::uint32_t v : changed.vertices)
     if (time[v] < inf) ring.add(v, time[v]);
+  const auto slack_of = [&](std::uint32_t v) {
+    return countable_gain(state.tolerance, T(relax.problem().edge[v]), time[v]);
+  };
+  // A seed's time as it was rounded with another first onset is nearly its time.
+  const auto nearly_seed = [&](std::uint32_t v, T seed) { return time[v] < seed && seed <= time[v] + slack_of(v); };
+  for (const auto& [v, seed] : start.seeds)
+    if (nearly_seed(v, seed)) ring.add(v, time[v]);
 
   std::vector<std::uint32_t> withdrawn;
   std::uint64_t solves = 0;
@@ -51,8 +58,8 @@ std::size_t withdraw(const Relax& relax, Start<T>& start, const ChangedStart<T>&
       relax,
       [&](std::uint32_t v, T /*horizon*/) {
         const T now = time[v];
-        const T slack = countable_gain(state.tolerance, T(relax.problem().edge[v]), now);
-        if (changed.seed[v] <= now + slack || relax.arrives_by(v, now, slack, solves)) return;
+        if (changed.seed[v] == now) return;
+        if (!nearly_seed(v, changed.seed[v]) && relax.arrives_by(v, now, slack_of(v), solves)) return;
         time[v] = inf;
         withdrawn.push_back(v);
         relax.for_dependents(v, now, [&](std::uint32_t target) { ring.add(target, time[target]); });
