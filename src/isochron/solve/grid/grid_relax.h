@@ -97,7 +97,7 @@ class GridRelaxer {
     return Earlier(grid_, {times_, now}, factor_, targets_).pull(x, solves) <= now + slack;
   }
 
-  /// Calls `visit(y)` for the reached cells that may have their time through x, whose own was `time`.
+  /// Calls `visit(y)` for the reached cells that may have their time through x, whose own was not before `time`.
   template <class Visit>
   void for_dependents(std::uint32_t x, T time, Visit&& visit) const {
     grid_.for_dependents(x, [&](std::uint32_t y) {

@@ -129,13 +129,9 @@ class Relaxer {
       const auto candidate = solve();
       if (!(candidate.time <= now + slack)) return false;
       T crossing = candidate.time;
-      bool ordered = true;
-      for (int k = 0; k < Corners - 1; ++k) {
-        if (!(candidate.weight[k] > 0)) continue;
-        crossing -= candidate.weight[k] * u[k];
-        ordered = ordered && u[k] < now;
-      }
-      return ordered || crossing > 2 * slack;
+      for (int k = 0; k < Corners - 1; ++k)
+        if (candidate.weight[k] > 0) crossing -= candidate.weight[k] * u[k];
+      return crossing > 2 * slack;
     };
     if constexpr (Corners == 4) {
       for (const std::uint32_t incidence : problem_.adjacency.at(VertexId(v))) {

@@ -58,11 +58,12 @@ std::size_t withdraw(const Relax& relax, Start<T>& start, const ChangedStart<T>&
       relax,
       [&](std::uint32_t v, T /*horizon*/) {
         const T now = time[v];
+        const T slack = slack_of(v);
         if (changed.seed[v] == now) return;
-        if (!nearly_seed(v, changed.seed[v]) && relax.arrives_by(v, now, slack_of(v), solves)) return;
+        if (!nearly_seed(v, changed.seed[v]) && relax.arrives_by(v, now, slack, solves)) return;
         time[v] = inf;
         withdrawn.push_back(v);
-        relax.for_dependents(v, now, [&](std::uint32_t target) { ring.add(target, time[target]); });
+        relax.for_dependents(v, now - slack, [&](std::uint32_t target) { ring.add(target, time[target]); });
       },
       [&](bool /*emptied*/) {
         if (state.progress.cancelled()) throw Cancelled();
