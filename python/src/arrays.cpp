@@ -281,7 +281,6 @@ template Array<SymTensor3d> rows_of(const py::array&, const std::string&, py::ss
 template Array<SymTensor3f> rows_of(const py::array&, const std::string&, py::ssize_t, Conversions&);
 template Array<std::uint8_t> rows_of(const py::array&, const std::string&, py::ssize_t, Conversions&);
 template Array<std::uint16_t> rows_of(const py::array&, const std::string&, py::ssize_t, Conversions&);
-template Array<ElementId> ids_of(const py::array&, const std::string&, std::size_t, Conversions&);
 template Array<VertexId> ids_of(const py::array&, const std::string&, std::size_t, Conversions&);
 template Array<std::array<VertexId, 3>> ids_of(const py::array&, const std::string&, std::size_t, Conversions&);
 template Array<std::array<VertexId, 4>> ids_of(const py::array&, const std::string&, std::size_t, Conversions&);

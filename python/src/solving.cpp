@@ -162,8 +162,8 @@ class PreparedSolver {
       check_shape(*problem);
       change.metric = problem->metric;
       if (!elements.is_none())
-        for (const ElementId e : ids_of<ElementId>(elements, "changed", shape.element_count(), unseen))
-          change.elements.push_back(e);
+        for (const VertexId id : ids_of<VertexId>(elements, "changed", shape.element_count(), unseen))
+          change.elements.emplace_back(id.index());
     }
     Arrival arrival = work_.run(callback, problem ? problem->words() : problem_->words(),
                                 [&] { return solver_->update(before, sources, change); });

@@ -345,6 +345,8 @@ class EngineOf final : public Engine {
     ChangedStart<T> changed;
     changed.seed.assign(start.state.time.size(), std::numeric_limits<T>::infinity());
     changed.seed.swap(start.state.time);
+    changed.base = std::numeric_limits<double>::infinity();
+    for (const Seed& seed : before.seeds) changed.base = std::min(changed.base, seed.time);
     for (const ElementId e : before.elements)
       adapter_.for_vertices(e, [&](VertexId v) { changed.vertices.push_back(adapter_.internal(problem, v)); });
     for (const Seed& seed : before.seeds) {

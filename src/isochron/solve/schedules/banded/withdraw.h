@@ -18,6 +18,7 @@ namespace isochron {
 /// What is different from the problem that the times are the solution of; internal numbering.
 template <class T>
 struct ChangedStart {
+  double base = 0;                      ///< user's time that was 0 inside
   BigVector<T> seed;                    ///< per vertex: the time of its seed after the change, +inf where it has none
   std::vector<std::uint32_t> vertices;  ///< those of changed elements, and those whose seed changed
 };
@@ -47,10 +48,10 @@ std::size_t withdraw(const Relax& relax, Start<T>& start, const ChangedStart<T>&
   const auto slack_of = [&](std::uint32_t v) {
     return countable_gain(state.tolerance, T(relax.problem().edge[v]), time[v]);
   };
-  // A seed's time as it was rounded with another first onset is nearly its time.
   const auto nearly_seed = [&](std::uint32_t v, T seed) { return time[v] < seed && seed <= time[v] + slack_of(v); };
-  for (const auto& [v, seed] : start.seeds)
-    if (nearly_seed(v, seed)) ring.add(v, time[v]);
+  if (changed.base != start.base)  // then seeds' times were rounded otherwise
+    for (const auto& [v, seed] : start.seeds)
+      if (nearly_seed(v, seed)) time[v] = seed;
 
   std::vector<std::uint32_t> withdrawn;
   std::uint64_t solves = 0;
@@ -59,8 +60,11 @@ std::size_t withdraw(const Relax& relax, Start<T>& start, const ChangedStart<T>&
       [&](std::uint32_t v, T /*horizon*/) {
         const T now = time[v];
         const T slack = slack_of(v);
-        if (changed.seed[v] == now) return;
-        if (!nearly_seed(v, changed.seed[v]) && relax.arrives_by(v, now, slack, solves)) return;
+        if (changed.seed[v] == now || relax.arrives_by(v, now, slack, solves)) return;
+        if (nearly_seed(v, changed.seed[v])) {
+          time[v] = changed.seed[v];
+          return;
+        }
         time[v] = inf;
         withdrawn.push_back(v);
         relax.for_dependents(v, now - slack, [&](std::uint32_t target) { ring.add(target, time[target]); });
