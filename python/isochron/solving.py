@@ -156,7 +156,7 @@ class Solver:
         if arrival.problem is not self.problem:
             raise UsageError("the arrival is of another solver or metric; give one that this solver has made")
         if isinstance(arrival.sources, ContourSources):
-            raise UsageError("derivatives are those of sources at vertices and points, not of a level set; give such sources")
+            raise UsageError("derivatives on grids are those of sources at voxels and points, not of a level set; give such sources")
         times = arrival.times
         if isinstance(self.problem.mesh, Grid):
             times = self.problem.mesh.flat(times, "times")
