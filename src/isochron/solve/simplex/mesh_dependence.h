@@ -59,7 +59,6 @@ class MeshDependence {
     std::array<double, Corners - 1> weight{};
     std::uint32_t element = none;         ///< of the mesh, or …
     std::uint32_t virtual_record = none;  ///< … a virtual one of the problem
-    bool from_earlier = false;            ///< all that it depends on is earlier
   };
 
   [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.point(problem_.user(v)); }
@@ -73,13 +72,8 @@ class MeshDependence {
     const auto keep = [&](const auto& candidate, const auto& face, std::uint32_t element, std::uint32_t record) {
       const T slack = rounding * std::abs(best.time);
       const bool equal = best.time < inf && std::abs(candidate.time - best.time) <= slack;
-      bool from_earlier = true;
-      for (int k = 0; k < Corners - 1; ++k)
-        from_earlier = from_earlier && (!(candidate.weight[k] > 0) || relax_.times().load(face[k]) < now);
-      // Vertices of one place must not have their times from each other.
-      const bool later = from_earlier == best.from_earlier ? element >= best.element : best.from_earlier;
-      if (equal ? later : !(candidate.time < best.time)) return;
-      best = {candidate.time, face, {}, element, record, from_earlier};
+      if (equal ? element >= best.element : !(candidate.time < best.time)) return;
+      best = {candidate.time, face, {}, element, record};
       for (int k = 0; k < Corners - 1; ++k) best.weight[k] = static_cast<double>(candidate.weight[k]);
     };
     // Nothing comes from a face without a corner that is earlier than the vertex.
