@@ -32,17 +32,19 @@ Metric uneven(const Shape& shape, std::size_t elements) {
 TEST(VerifiedDerivatives, PassOnMeshes) {
   const TetMesh mesh = generate_cube({.nx = 10, .ny = 10, .nz = 10, .jitter = 0.2});
   const Metric metric = uneven(mesh, mesh.element_count());
-  for (const SourceInit init : {SourceInit::plain, SourceInit::ball}) {
-    const DerivativeCheck check = check_of(mesh, metric, options_of(init), vertex_and_point(0.3));
-    EXPECT_TRUE(check.passed()) << check.transpose << " " << check.scaling << " " << check.fixed_point;
-    EXPECT_EQ(check.max_misfit, 1e-12);
-    SolveOptions single = options_of(init);
-    single.precision = Precision::single_;
-    single.tolerance = 1e-6;
-    const DerivativeCheck rough = check_of(mesh, metric, single, vertex_and_point(0.3));
-    EXPECT_TRUE(rough.passed()) << rough.transpose << " " << rough.scaling << " " << rough.fixed_point;
-    EXPECT_EQ(rough.max_misfit, 1e-4);
-  }
+  for (const SourceInit init : {SourceInit::plain, SourceInit::ball})
+    for (const ObtuseSplit split : {ObtuseSplit::none, ObtuseSplit::split}) {
+      SolveOptions options = options_of(init);
+      options.obtuse = split;
+      const DerivativeCheck check = check_of(mesh, metric, options, vertex_and_point(0.3));
+      EXPECT_TRUE(check.passed()) << check.transpose << " " << check.scaling << " " << check.fixed_point;
+      EXPECT_EQ(check.max_misfit, 1e-12);
+      options.precision = Precision::single_;
+      options.tolerance = 1e-6;
+      const DerivativeCheck rough = check_of(mesh, metric, options, vertex_and_point(0.3));
+      EXPECT_TRUE(rough.passed()) << rough.transpose << " " << rough.scaling << " " << rough.fixed_point;
+      EXPECT_EQ(rough.max_misfit, 1e-4);
+    }
 }
 
 TEST(VerifiedDerivatives, PassOnImages) {
