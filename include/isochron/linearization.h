@@ -19,12 +19,13 @@ struct InputValues {
   /// Of the travel-time metric M of each element (of each voxel of an image). As a direction: the change dM. As a
   /// gradient: the G with du = Σ contraction(G, dM).
   std::vector<SymTensor3d> metric;
-  std::vector<double> onset;  ///< of the time of each source: vertices first, then points
+  std::vector<double> onset;  ///< of the time of each source: vertices first, then points, then the level set
   /// Of the position of each source; none where it is a vertex or voxel, or lies on one: that cannot be moved.
   std::vector<std::optional<Vec3d>> position;
   /// Of the position of each vertex of a mesh, apart from what the lengths of its elements' edges change: those are in
   /// `metric`. See `gradient_by_vertices`. Empty on images.
   std::vector<Vec3d> vertex;
+  std::vector<double> level_set;  ///< of the level set's value at each vertex; empty where it is no source
 };
 
 /// Rows of a sparse matrix: row r has the entries from offsets[r] to offsets[r + 1].
@@ -32,6 +33,23 @@ struct MetricJacobian {
   std::vector<std::size_t> offsets;
   std::vector<ElementId> elements;  ///< ascending in each row
   std::vector<SymTensor3d> values;  ///< the derivative by M of that element, as in `InputValues::metric`
+};
+
+/// How well derivatives pass the tests that need no second solve.
+struct DerivativeCheck {
+  /// |v · J d − Jᵀ v · d| for random d and v, as a share of Σ |v_i (J d)_i|.
+  double transpose = 0;
+  /// Times scale as slowness and onsets do together (Euler's identity): the largest misfit of a time and what `jvp`
+  /// gives for dM = 2 M and the onsets themselves, as a share of the largest time.
+  double scaling = 0;
+  /// The largest misfit of a time and its row, u = W u + c, as a share of the largest time.
+  double fixed_point = 0;
+  double max_transpose = 1e-12;  ///< what counts as passed
+  double max_misfit = 1e-12;     ///< of `scaling` and `fixed_point`
+
+  [[nodiscard]] bool passed() const {
+    return transpose <= max_transpose && scaling <= max_misfit && fixed_point <= max_misfit;
+  }
 };
 
 class DependenceSystem;
@@ -67,7 +85,20 @@ class Linearization {
   /// unreached.
   [[nodiscard]] MetricJacobian metric_jacobian(std::span<const VertexId> vertices) const;
 
+  /// Checks the derivatives with the times and the metric that they are of. Misfits may be ten times the tolerance of
+  /// the solve, and at least 1e-12; 1e-5 on images whose metric varies, as their weights are in single precision; 1e-4
+  /// in single precision. Throws InputError unless there is a time for each vertex and M for each element.
+  [[nodiscard]] DerivativeCheck verify(std::span<const double> times, const Metric& metric,
+                                       std::uint64_t seed = 1) const;
+
  private:
+  /// Throws InputError.
+  void check_direction(const InputValues& direction) const;
+  /// What a direction adds to each row: c of u = W u + c. Throws InputError.
+  [[nodiscard]] std::vector<double> added_by(const InputValues& direction) const;
+  /// The users' values among those of all rows.
+  [[nodiscard]] std::vector<double> of_vertices(std::span<const double> values) const;
+
   std::shared_ptr<const DependenceSystem> system_;
 };
 

@@ -90,9 +90,9 @@ class Solver {
   Residual residual(const Arrival& arrival, const Sources& sources);
 
   /// How the times of a solution change with the metric, the onsets and the places of the sources. `arrival` must be
-  /// what `solve` gives for `sources`, of first order, from plain or ball sources; its tolerance is that of the
-  /// derivatives. Computed on the host. Throws UsageError for what has no derivatives yet: factored and level-set
-  /// starts, second order, virtual tetrahedra, the other schemes of images, ranks, a mesh in device memory.
+  /// what `solve` gives for `sources`, of first order, from plain or ball sources or a level set; its tolerance is that
+  /// of the derivatives. Computed on the host. Throws UsageError for what has no derivatives yet: factored sources,
+  /// second order, the other schemes of images, ranks, a mesh in device memory.
   Linearization linearize(const Arrival& arrival, const Sources& sources);
   /// The same for several solutions, side by side on the CPU. Throws UsageError unless there is one for each set.
   std::vector<Linearization> linearize_many(std::span<const Arrival> arrivals, std::span<const Sources> source_sets);

@@ -15,7 +15,7 @@ from .errors import (
 )
 from .files import read, write
 from .fmm import distance, travel_time
-from .gradients import Gradients, Linearization
+from .gradients import DerivativeCheck, Gradients, Linearization
 from .grid import Grid
 from .image import Image
 from .inverting import Inversion, invert
@@ -31,6 +31,7 @@ __all__ = [
     "Cancelled",
     "Connection",
     "Connectome",
+    "DerivativeCheck",
     "DeviceArray",
     "DeviceError",
     "Error",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,8 @@ class Gradients(Mapping):
     ``onset``, ``position``
         By the time of each source, and by its position, where all are points: a source at a vertex cannot be moved, and
         with one of these ``position`` raises an error.
+    ``level_set``
+        Where one is a source, by its value at each vertex.
     ``points``
         On meshes by the coordinates of the points, one row each: elements keep their metric, and sources given as points
         stay where they are.
@@ -63,9 +65,11 @@ class Gradients(Mapping):
             self._names.append("position")
         if not isinstance(problem.mesh, Grid):
             self._names.append("points")
+        if found[4].size > 0:
+            self._names.append("level_set")
 
     def __getitem__(self, name: str) -> Any:
-        metric, onset, position, vertex = self._found
+        metric, onset, position, vertex, level_set = self._found
         if name == "position" and np.isnan(position).any():
             raise UsageError(
                 "a source is a vertex, which cannot be moved; give points between vertices as sources"
@@ -74,6 +78,8 @@ class Gradients(Mapping):
             raise KeyError(f"there is no gradient by {name!r} here; there are: {', '.join(self)}")
         if name == "onset":
             return onset
+        if name == "level_set":
+            return level_set
         if name == "position":
             return position[:, : _dimensions(self._problem)]
         if name == "points":
@@ -116,6 +122,27 @@ class Gradients(Mapping):
         if isinstance(self._problem.mesh, Grid):
             return self._problem.mesh.shaped(by_element) if speed.ndim > 1 else by_element
         return _to_vertices(self._problem, by_element) if _by_vertex(self._problem, speed) else by_element
+
+
+class DerivativeCheck(NamedTuple):
+    """How well derivatives pass the tests that need no second solve; see `Linearization.verify`."""
+
+    #: |v·Jd − Jᵀv·d| for random d and v, as a share of Σ |v Jd|
+    transpose: float
+    #: largest misfit of a time and what `jvp` gives where slownesses and onsets change in proportion, as a share of the
+    #: largest time
+    scaling: float
+    #: largest misfit of a time and what its row gives from its neighbours' times, as the same share
+    fixed_point: float
+    #: what counts as passed
+    max_transpose: float
+    #: the same of `scaling` and `fixed_point`
+    max_misfit: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether all three are within their limits."""
+        return self.transpose <= self.max_transpose and max(self.scaling, self.fixed_point) <= self.max_misfit
 
 
 def _scipy(name: str) -> Any:
@@ -166,7 +193,7 @@ class Linearization:
 
     def __init__(self, core: _core.Linearization, problem: Problem, arrival: Arrival) -> None:
         self._core, self._problem = core, problem
-        self._reached = arrival.reached
+        self._reached, self._times = arrival.reached, arrival.times
 
     @property
     def mesh(self) -> Any:
@@ -183,10 +210,10 @@ class Linearization:
         return Gradients(self._core, self._problem, self._core.vjp(self._flat(np.where(self._reached, given, 0.0))))
 
     def jvp(self, **direction: Any) -> np.ndarray:
-        """The change of the times with a change of some of speed, metric, velocity_tensor, velocity, onset, position and
-        points, by name, in the shapes that `Gradients` has; 0 where nothing arrived."""
+        """The change of the times with a change of some of speed, metric, velocity_tensor, velocity, onset, position,
+        points and level_set, by name, in the shapes that `Gradients` has; 0 where nothing arrived."""
         onset, position = direction.pop("onset", None), direction.pop("position", None)
-        points = direction.pop("points", None)
+        points, level_set = direction.pop("points", None), direction.pop("level_set", None)
         metric = None
         for name, change in direction.items():
             part = self._metric_change(name, change)
@@ -203,7 +230,9 @@ class Linearization:
             if points.shape != wanted:
                 raise InputError(f"points has the wrong shape (it is {points.shape}); give an array of shape {wanted}")
             points = np.pad(points, ((0, 0), (0, 3 - wanted[1])))
-        change = self._core.jvp(metric, None if onset is None else real_array(onset, "onset"), position, points)
+        onset = None if onset is None else real_array(onset, "onset")
+        level_set = None if level_set is None else real_array(level_set, "level_set")
+        change = self._core.jvp(metric, onset, position, points, level_set)
         return self._problem.mesh.shaped(change) if isinstance(self._problem.mesh, Grid) else change
 
     def gauss_newton(self, weights: Any = 1.0, **direction: Any) -> Gradients:
@@ -212,6 +241,18 @@ class Linearization:
         if weights.ndim > 0 and weights.shape != self._reached.shape:
             raise InputError(f"weights has the wrong shape (it is {weights.shape}); give an array of shape {self._reached.shape}")
         return self.vjp(weights * self.jvp(**direction))
+
+    def verify(self, seed: int = 1) -> DerivativeCheck:
+        """Checks that `vjp` is the transpose of `jvp`, that times scale as slownesses and onsets do together, and that
+        the rows give the times again. Misfits may be ten times the tolerance of the solve, and at least 1e-12; 1e-5 on
+        grids whose metric varies, as their weights are in single precision; 1e-4 in single precision.
+
+        >>> import isochron
+        >>> solver = isochron.Solver(isochron.generate.irregular_square(n=20), tolerance=1e-13)
+        >>> solver.linearize(solver.solve([0])).verify().passed
+        True
+        """
+        return DerivativeCheck(*self._core.verify(self._flat(on_host(self._times)), seed))
 
     def jacobian(self, vertices: Any, of: str = "speed") -> Any:
         """The rows of some times as a ``scipy.sparse.csr_matrix``: by the ``speed`` of each element, or by its ``metric``,

@@ -215,7 +215,7 @@ class Solver:
             raise UsageError("derivatives are computed on the host; give host arrays")
         self._check_own(arrival, "linearize")
         if isinstance(arrival.sources, ContourSources):
-            raise UsageError("derivatives are those of sources at vertices and points, not of a level set; give such sources")
+            raise UsageError("derivatives on grids are those of sources at voxels and points, not of a level set; give such sources")
         times = arrival.times
         if isinstance(self.problem.mesh, Grid):
             times = self.problem.mesh.flat(times, "times")

@@ -44,7 +44,7 @@ std::vector<double> speeds_of(const LinearizedProblem& on) {
   return std::vector<double>(on.linear.element_count(), 1 / slowness);
 }
 
-/// (metric, onset, position, vertex); NaN for a source that has no derivative by its place.
+/// (metric, onset, position, vertex, level_set); NaN for a source that has no derivative by its place.
 py::tuple vjp(const LinearizedProblem& on, const py::array& cotangent) {
   Conversions unseen;
   const auto given =
@@ -54,7 +54,8 @@ py::tuple vjp(const LinearizedProblem& on, const py::array& cotangent) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const auto& place : result.position) position.push_back(place.value_or(Vec3d{nan, nan, nan}));
   return py::make_tuple(array_on_rows<double>(std::move(result.metric)), array_on(std::move(result.onset)),
-                        array_on_rows<double>(std::move(position)), array_on_rows<double>(std::move(result.vertex)));
+                        array_on_rows<double>(std::move(position)), array_on_rows<double>(std::move(result.vertex)),
+                        array_on(std::move(result.level_set)));
 }
 
 /// Calls `work(mesh)` where the problem is on one.
@@ -77,7 +78,7 @@ py::array_t<double> by_points(const LinearizedProblem& on, const py::array& metr
 }
 
 py::array_t<double> jvp(const LinearizedProblem& on, const py::object& metric, const py::object& onset,
-                        const py::object& position, const py::object& points) {
+                        const py::object& position, const py::object& points, const py::object& level_set) {
   InputValues direction;
   Conversions unseen;
   if (!points.is_none()) {
@@ -94,6 +95,9 @@ py::array_t<double> jvp(const LinearizedProblem& on, const py::object& metric, c
     direction.metric = std::move(change);
   }
   if (!onset.is_none()) direction.onset = rows_of<double>(onset, "onset", sources, unseen).copy();
+  if (!level_set.is_none())
+    direction.level_set =
+        rows_of<double>(level_set, "level_set", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen).copy();
   if (!position.is_none())
     for (const Vec3d& place : rows_of<Vec3d>(position, "position", sources, unseen))
       direction.position.emplace_back(place);
@@ -110,6 +114,16 @@ py::tuple metric_jacobian(const LinearizedProblem& on, const py::array& vertices
   for (const ElementId e : rows.elements) elements.push_back(e.value);
   return py::make_tuple(array_on(std::vector<std::int64_t>(rows.offsets.begin(), rows.offsets.end())),
                         array_on(std::move(elements)), array_on_rows<double>(std::move(rows.values)));
+}
+
+/// (transpose, scaling, fixed_point, max_transpose, max_misfit).
+py::tuple verify(const LinearizedProblem& on, const py::array& times, std::uint64_t seed) {
+  Conversions unseen;
+  const auto given = rows_of<double>(times, "times", static_cast<py::ssize_t>(on.linear.vertex_count()), unseen);
+  const DerivativeCheck check = unlocked([&] {
+    return on.linear.verify({given.data(), given.size()}, on.problem->metric, seed);
+  });
+  return py::make_tuple(check.transpose, check.scaling, check.fixed_point, check.max_transpose, check.max_misfit);
 }
 
 py::array_t<double> velocity_rows(const std::vector<Velocities>& rows) {
@@ -129,9 +143,10 @@ void bind_linearizing(py::module_& module) {
           "sources", [](const LinearizedProblem& on) { return on.linear.source_count(); }, "Sources.")
       .def("vjp", &vjp, "cotangent"_a, "Adjoint product.")
       .def("jvp", &jvp, "metric"_a = py::none(), "onset"_a = py::none(), "position"_a = py::none(),
-           "points"_a = py::none(), "Tangent product.")
+           "points"_a = py::none(), "level_set"_a = py::none(), "Tangent product.")
       .def("by_points", &by_points, "metric"_a, "vertex"_a, "By the positions of the mesh's vertices.")
       .def("metric_jacobian", &metric_jacobian, "vertices"_a, "Rows by the metric.")
+      .def("verify", &verify, "times"_a, "seed"_a, "Tests that need no second solve.")
       .def(
           "by_speed",
           [](const LinearizedProblem& on, const py::array& gradient) {

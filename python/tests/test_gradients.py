@@ -122,6 +122,24 @@ class Products(unittest.TestCase):
             with self.assertRaisesRegex(InputError, "points has the wrong shape"):
                 linear.jvp(points=displacement[1:])
 
+    def test_level_set(self):
+        mesh = square(n=20)
+        points = np.asarray(mesh.points)
+        values = np.hypot(points[:, 0] - 0.47, points[:, 1] - 0.52) - 0.23
+        solver = isochron.Solver(mesh, tolerance=1e-13, precision="double")
+        arrival = solver.solve(level_set=values)
+        linear = solver.linearize(arrival)
+        self.assertTrue(linear.verify().passed)
+        direction = 1 + 0.5 * np.sin(9 * points[:, 1])
+        change = linear.jvp(level_set=direction)
+        step = 1e-6
+        difference = (solver.solve(level_set=values + step * direction).times
+                      - solver.solve(level_set=values - step * direction).times) / (2 * step)
+        self.assertLess(np.linalg.norm(difference - change), 1e-5 * np.linalg.norm(change))
+        cotangent = np.random.default_rng(1).normal(size=change.shape)
+        self.assertAlmostEqual(dot(linear.vjp(cotangent)["level_set"], direction), dot(cotangent, change), places=9)
+        self.assertNotIn("level_set", solver.linearize(solver.solve([0])).vjp(1.0))
+
     def test_points_of_flat_meshes_have_two_coordinates(self):
         mesh = square()
         solver = isochron.Solver((mesh.points[:, :2], mesh.cells), tolerance=1e-13)
@@ -194,6 +212,30 @@ class Rows(unittest.TestCase):
             change = np.random.default_rng(7).normal(size=grid.size)
             operator = linear.operator("speed")
             np.testing.assert_allclose(linear.jacobian(np.arange(grid.size)) @ change, operator.matvec(change), atol=1e-10)
+
+
+class Verified(unittest.TestCase):
+    def test_on_meshes_and_grids(self):
+        mesh = square()
+        speed = np.random.default_rng(5).uniform(0.8, 1.2, len(mesh.cells))
+        solver = isochron.Solver(mesh, speed=speed, tolerance=1e-13, precision="double")
+        check = solver.linearize(solver.solve([[0.43, 0.52, 0.0]])).verify()
+        self.assertTrue(check.passed, check)
+        self.assertEqual((check.max_transpose, check.max_misfit), (1e-12, 1e-12))
+        for order in "CF":
+            grid = isochron.Grid((9, 8, 7), order=order)
+            speed = np.random.default_rng(6).uniform(0.8, 1.2, grid.shape)
+            solver = isochron.Solver(grid, speed=speed, tolerance=1e-13, precision="double")
+            check = solver.linearize(solver.solve([0])).verify(seed=2)
+            self.assertTrue(check.passed, check)
+            self.assertEqual(check.max_misfit, 1e-5)
+
+    def test_other_limits_do_not_pass(self):
+        mesh = square()
+        solver = isochron.Solver(mesh, tolerance=1e-13, precision="double")
+        check = solver.linearize(solver.solve([0])).verify()
+        self.assertFalse(check._replace(scaling=1e-3).passed)
+        self.assertFalse(check._replace(transpose=1e-3).passed)
 
 
 class Refusals(unittest.TestCase):

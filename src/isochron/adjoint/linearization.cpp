@@ -33,12 +33,15 @@ std::size_t Linearization::bytes() const {
   const auto of = [](const auto& values) { return values.size() * sizeof(values[0]); };
   const std::size_t numbers = 3 * system_->size() + system_->shape().user.size();  // order, place, groups
   return of(rows.node_end) + of(rows.term_end) + of(rows.node) + of(rows.weight) + of(rows.element) +
-         of(rows.by_metric) + of(rows.onsets) + of(rows.positions) + of(rows.places) + numbers * sizeof(std::uint32_t);
+         of(rows.by_metric) + of(rows.onsets) + of(rows.positions) + of(rows.levels) + of(rows.places) +
+         numbers * sizeof(std::uint32_t);
 }
 
 InputValues Linearization::vjp(std::span<const double> cotangent) const {
   check_count("the cotangent", cotangent.size(), vertex_count(), "vertices");
-  const auto& [user, vertices, elements, movable, on_mesh] = system_->shape();
+  const std::vector<std::uint32_t>& user = system_->shape().user;
+  const std::vector<std::uint8_t>& movable = system_->shape().movable;
+  const std::size_t vertices = vertex_count();
   const DependenceRows& rows = system_->rows();
   std::vector<double> values(system_->size(), 0.0);
   std::vector<bool> reached(vertices, false);
@@ -53,7 +56,7 @@ InputValues Linearization::vjp(std::span<const double> cotangent) const {
                                    v, cotangent[v]));
   system_->solve_transposed(values);
   InputValues result;
-  result.metric.assign(elements, {});
+  result.metric.assign(element_count(), {});
   result.onset.assign(movable.size(), 0.0);
   result.position.assign(movable.size(), std::nullopt);
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -68,15 +71,31 @@ InputValues Linearization::vjp(std::span<const double> cotangent) const {
     if (movable[s] != 0) result.position[s] = Vec3d{};
   for (const auto& [row, source, gradient] : rows.positions)
     if (movable[source] != 0) *result.position[source] += values[row] * gradient;
-  if (on_mesh) result.vertex.assign(vertices, {});
+  if (system_->shape().level_set) result.level_set.assign(vertices, 0.0);
+  for (const auto& [row, vertex, weight] : rows.levels) result.level_set[vertex] += values[row] * weight;
+  if (system_->shape().on_mesh) result.vertex.assign(vertices, {});
   for (const auto& [row, vertex, gradient, source] : rows.places)
     if (source < 0 || movable[source] != 0) result.vertex[vertex] += values[row] * gradient;
   return result;
 }
 
 std::vector<double> Linearization::jvp(const InputValues& direction) const {
-  const auto& [user, vertices, elements, movable, on_mesh] = system_->shape();
-  const DependenceRows& rows = system_->rows();
+  std::vector<double> values = added_by(direction);
+  system_->solve(values);
+  return of_vertices(values);
+}
+
+std::vector<double> Linearization::of_vertices(std::span<const double> values) const {
+  const std::vector<std::uint32_t>& user = system_->shape().user;
+  std::vector<double> result(vertex_count(), 0.0);
+  for (std::size_t row = 0; row < user.size(); ++row)
+    if (user[row] != VertexId::invalid_value) result[user[row]] = values[row];
+  return result;
+}
+
+void Linearization::check_direction(const InputValues& direction) const {
+  const std::size_t vertices = vertex_count(), elements = element_count();
+  const std::vector<std::uint8_t>& movable = system_->shape().movable;
   if (!direction.metric.empty())
     check_count("the direction of the metric", direction.metric.size(), elements, "elements");
   if (!direction.onset.empty())
@@ -84,7 +103,14 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
   if (!direction.position.empty())
     check_count("the direction of the positions", direction.position.size(), movable.size(), "sources");
   if (!direction.vertex.empty())
-    check_count("the displacement", direction.vertex.size(), on_mesh ? vertices : 0, "vertices");
+    check_count("the displacement", direction.vertex.size(), system_->shape().on_mesh ? vertices : 0, "vertices");
+  if (!direction.level_set.empty())
+    check_count("the direction of the level set", direction.level_set.size(), system_->shape().level_set ? vertices : 0,
+                "vertices");
+  for (std::size_t v = 0; v < direction.level_set.size(); ++v)
+    if (!std::isfinite(direction.level_set[v]))
+      throw InputError(
+          fmt::format("the direction of the level set is not finite at vertex {}; give finite numbers", v));
   for (std::size_t e = 0; e < direction.metric.size(); ++e)
     if (!is_finite(direction.metric[e]))
       throw InputError(fmt::format("the direction of the metric is not finite in element {}; give finite numbers", e));
@@ -99,6 +125,12 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
       throw InputError(fmt::format(
           "source {} is a vertex or outside the mesh and cannot be moved; give a point between vertices", s));
   }
+}
+
+std::vector<double> Linearization::added_by(const InputValues& direction) const {
+  check_direction(direction);
+  const std::vector<std::uint8_t>& movable = system_->shape().movable;
+  const DependenceRows& rows = system_->rows();
   std::vector<double> values(system_->size(), 0.0);
   if (!direction.metric.empty())
     for (std::size_t row = 0; row < rows.size(); ++row)
@@ -109,18 +141,17 @@ std::vector<double> Linearization::jvp(const InputValues& direction) const {
   if (!direction.position.empty())
     for (const auto& [row, source, gradient] : rows.positions)
       if (movable[source] != 0 && direction.position[source]) values[row] += dot(gradient, *direction.position[source]);
+  if (!direction.level_set.empty())
+    for (const auto& [row, vertex, weight] : rows.levels) values[row] += weight * direction.level_set[vertex];
   if (!direction.vertex.empty())
     for (const auto& [row, vertex, gradient, source] : rows.places)
       if (source < 0 || movable[source] != 0) values[row] += dot(gradient, direction.vertex[vertex]);
-  system_->solve(values);
-  std::vector<double> result(vertices, 0.0);
-  for (std::size_t row = 0; row < user.size(); ++row)
-    if (user[row] != VertexId::invalid_value) result[user[row]] = values[row];
-  return result;
+  return values;
 }
 
 MetricJacobian Linearization::metric_jacobian(std::span<const VertexId> vertices) const {
-  const auto& [user, count, elements, movable, on_mesh] = system_->shape();
+  const std::vector<std::uint32_t>& user = system_->shape().user;
+  const std::size_t count = vertex_count();
   std::vector<std::uint32_t> row_of(count, VertexId::invalid_value);
   for (std::size_t row = 0; row < user.size(); ++row)
     if (user[row] != VertexId::invalid_value) row_of[user[row]] = static_cast<std::uint32_t>(row);

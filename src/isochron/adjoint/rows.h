@@ -37,8 +37,15 @@ struct DependenceRows {
     Vec3d gradient;
     std::int32_t source = -1;
   };
+  /// A row that changes with the level set's value at a vertex.
+  struct Level {
+    std::uint32_t row;
+    std::uint32_t vertex;
+    double weight;
+  };
   std::vector<Onset> onsets;
   std::vector<Position> positions;
+  std::vector<Level> levels;
   std::vector<Place> places;
 
   [[nodiscard]] std::size_t size() const { return node_end.size(); }
@@ -58,6 +65,7 @@ struct DependenceRows {
   void add_place(std::uint32_t vertex, const Vec3d& gradient, std::int32_t source = -1) {
     places.push_back({current(), vertex, gradient, source});
   }
+  void add_level(std::uint32_t vertex, double w) { levels.push_back({current(), vertex, w}); }
   void end_row() {
     node_end.push_back(node.size());
     term_end.push_back(element.size());

@@ -147,6 +147,7 @@ void DependenceRows::append(const DependenceRows& others, std::uint32_t shared) 
   for (Onset onset : others.onsets) onsets.push_back({onset.row + first, onset.source});
   for (const Position& moved_source : others.positions)
     positions.push_back({moved_source.row + first, moved_source.source, moved_source.gradient});
+  for (const Level& level : others.levels) levels.push_back({level.row + first, level.vertex, level.weight});
   for (const Place& place : others.places)
     places.push_back({place.row + first, place.vertex, place.gradient, place.source});
 }

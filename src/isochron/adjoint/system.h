@@ -21,6 +21,9 @@ class DependenceSystem {
     std::size_t vertices = 0, elements = 0;
     std::vector<std::uint8_t> movable;  ///< per source: whether it has a derivative with respect to its position
     bool on_mesh = true;                ///< not an image, whose voxels stay where they are
+    std::vector<double> onset = {};     ///< of each source
+    bool level_set = false;             ///< whether one is a source
+    double accuracy = 0;                ///< how far times may be from what their rows give, as a share of the largest
   };
 
   DependenceSystem(DependenceRows rows, Shape shape);

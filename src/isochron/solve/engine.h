@@ -370,8 +370,6 @@ class EngineOf final : public Engine {
     const std::span<const double> times = arrival.on_device ? fetched : arrival.times;
     check_times(times);
     const SourceInit init = arrival.source_init.value_or(plan_.source_init);
-    if (!sources.level_set.empty())
-      throw UsageError("derivatives are those of sources at vertices and points, not of a level set");
     if (init == SourceInit::factored)
       throw UsageError("derivatives are those of plain and ball sources; use " +
                        Message(Setting{Option::source_init, "plain"}));
@@ -383,8 +381,13 @@ class EngineOf final : public Engine {
         });
         for (std::uint32_t& e : rows.element) e = adapter_.user_element(e);
         DependenceSystem::Shape shape{std::vector<std::uint32_t>(problem.vertex_count, VertexId::invalid_value),
-                                      adapter_.user_count(), adapter_.element_count(), adapter_.movable(sources),
-                                      Adapter::on_mesh};
+                                      adapter_.user_count(),
+                                      adapter_.element_count(),
+                                      adapter_.movable(sources),
+                                      Adapter::on_mesh,
+                                      onsets_of(sources),
+                                      !sources.level_set.empty(),
+                                      accuracy_of_rows(start)};
         adapter_.for_users(problem, threads, [&](std::uint32_t v, std::size_t user) {
           if (start.state.time[v] < std::numeric_limits<std::decay_t<decltype(start.state.time[v])>>::infinity())
             shape.user[v] = static_cast<std::uint32_t>(user);
@@ -393,6 +396,21 @@ class EngineOf final : public Engine {
       });
     });
     return system;
+  }
+
+  static std::vector<double> onsets_of(const Sources& sources) {
+    std::vector<double> onsets;
+    for (const VertexSource& source : sources.vertices) onsets.push_back(source.time);
+    for (const PointSource& source : sources.points) onsets.push_back(source.time);
+    onsets.resize(sources.count(), 0.0);  // that of a level set is 0
+    return onsets;
+  }
+
+  /// Of given times, as a share of the largest: gains below the tolerance of an edge are dropped along all of a path.
+  template <class T>
+  [[nodiscard]] double accuracy_of_rows(const Start<T>& start) const {
+    const bool exact = Adapter::on_mesh || std::holds_alternative<UniformMetric>(metric_.host()->kind());
+    return std::max(std::is_same_v<T, float> ? 1e-4 : exact ? 1e-12 : 1e-5, limit_of(start));
   }
 
   /// Whether this solver can take a metric in device memory; throws UsageError.

@@ -5,150 +5,46 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <utility>
 #include <vector>
 
+#include "isochron/core/dual.h"
 #include "isochron/error.h"
-#include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
-#include "isochron/solve/simplex/metric_frame.h"
 #include "isochron/solve/simplex/source_ball.h"
+#include "isochron/solve/simplex/zero_set_lines.h"
 
 namespace isochron {
 
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double angle_tolerance = 1e-9;     // of the rays through a facet, over the angle it is seen at
 constexpr double slope_margin = 1.05;        // of the level set further out over that beside the vertex
 constexpr std::size_t max_openings = 2'000;  // looked through from one vertex: a guard for needles
 constexpr int max_depth = 50;                // of openings behind one another: likewise, for repeated elements
 
-/// A point as placed around the vertex that looks for the zero set, which is the origin, and where it is in the mesh.
-struct Placed {
-  Vec3d flat, real;
-  double value = 0;  // of the level set
-};
-
-using Polygon = std::vector<Placed>;  // convex, in order around it; also a segment or a point
-
-Placed between(const Placed& a, const Placed& b, double t) {
-  return {a.flat + t * (b.flat - a.flat), a.real + t * (b.real - a.real), a.value + t * (b.value - a.value)};
-}
-
-/// The zero set in one element: up to four points.
-template <std::size_t Corners>
-void zero_polygon(const std::array<Placed, Corners>& x, Polygon& polygon) {
-  polygon.clear();
-  for (const Placed& corner : x)
-    if (corner.value == 0) polygon.push_back(corner);
-  for (const Placed& low : x)
-    for (const Placed& high : x)
-      if (low.value < 0 && high.value > 0) polygon.push_back(between(low, high, low.value / (low.value - high.value)));
-  // Four crossings come as the products of two corners below and two above: neighbours round the quadrilateral differ
-  // in one.
-  if (polygon.size() == 4) std::swap(polygon[2], polygon[3]);
-}
-
-/// Cuts off what has dot(normal, flat) < limit. `spare` is scratch.
-void cut(Polygon& polygon, Vec3d normal, double limit, Polygon& spare) {
-  const auto kept = [&](const Placed& p) { return dot(normal, p.flat) >= limit; };
-  if (std::all_of(polygon.begin(), polygon.end(), kept)) return;
-  spare.clear();
-  const std::size_t sides = polygon.size() < 3 ? polygon.size() - 1 : polygon.size();
-  for (std::size_t i = 0; i < polygon.size(); ++i) {
-    const double here = dot(normal, polygon[i].flat) - limit;
-    if (here >= 0) spare.push_back(polygon[i]);
-    if (i >= sides) break;
-    const Placed& next = polygon[(i + 1) % polygon.size()];
-    const double there = dot(normal, next.flat) - limit;
-    if ((here < 0) != (there < 0)) spare.push_back(between(polygon[i], next, here / (here - there)));
-  }
-  polygon.swap(spare);
-}
-
-struct Nearest {
-  Placed point;
-  double distance = infinity;
-};
-
-template <std::size_t N>
-void take_nearer(const std::array<Placed, N>& x, Nearest& nearest) {
-  std::array<Vec3d, N> flat;
-  for (std::size_t i = 0; i < N; ++i) flat[i] = x[i].flat;
-  const auto found = closest_point(flat, Vec3d{});
-  const double distance = std::sqrt(found.squared_distance);
-  if (!(distance < nearest.distance)) return;
-  nearest = {{}, distance};
-  for (std::size_t i = 0; i < N; ++i) {
-    nearest.point.flat += found.weights[i] * x[i].flat;
-    nearest.point.real += found.weights[i] * x[i].real;
-  }
-}
-
-/// The polygon's point nearest to the origin.
-Nearest nearest_point(const Polygon& polygon) {
-  Nearest nearest;
-  if (polygon.size() == 1) take_nearer(std::array{polygon[0]}, nearest);
-  if (polygon.size() == 2) take_nearer(std::array{polygon[0], polygon[1]}, nearest);
-  for (std::size_t i = 2; i < polygon.size(); ++i)
-    take_nearer(std::array{polygon[0], polygon[i - 1], polygon[i]}, nearest);
-  return nearest;
-}
-
-/// The facet through which the rays from the origin leave an element.
+/// What lines to the zero set are computed from.
 template <int Corners>
-struct Facet {
-  static constexpr int corners = Corners - 1;
-  ElementId element;
-  std::array<VertexId, corners> vertices;
-  std::array<Placed, corners> x;
-  std::array<Vec3d, corners> side;  // normal of the plane through the origin and the other corners, towards this one
-  double span = 0;                  // side[k] times x[k], the same for all k
+class LevelSetInput {
+ public:
+  using Real = double;
 
-  /// Of the point where the ray to p crosses the facet.
-  [[nodiscard]] Vec3d crossing(Vec3d p) const {
-    std::array<double, corners> weight;
-    double sum = 0;
-    for (int k = 0; k < corners; ++k) sum += weight[k] = std::max(0.0, dot(side[k], p));
-    Vec3d point;
-    for (int k = 0; k < corners; ++k) point += (weight[k] / sum) * x[k].real;
-    return point;
-  }
+  LevelSetInput(const SimplexMesh<Corners>& mesh, const Metric& metric, std::span<const double> values)
+      : mesh_(mesh), metric_(metric), values_(values) {}
+
+  [[nodiscard]] const SimplexMesh<Corners>& mesh() const { return mesh_; }
+  [[nodiscard]] SymTensor3d tensor(ElementId e) const { return metric_.tensor(e); }
+  [[nodiscard]] double value(VertexId v) const { return values_[v.index()]; }
+
+ private:
+  const SimplexMesh<Corners>& mesh_;
+  const Metric& metric_;
+  std::span<const double> values_;
 };
-
-/// False when the facet is seen edge-on.
-template <int Corners>
-bool set_sides(Facet<Corners>& facet) {
-  const Vec3d a = facet.x[0].flat, b = facet.x[1].flat;
-  double size = norm(a) * norm(b);
-  if constexpr (Corners == 3) {
-    facet.side = {Vec3d{b.y, -b.x, 0}, Vec3d{-a.y, a.x, 0}};
-  } else {
-    const Vec3d c = facet.x[2].flat;
-    facet.side = {cross(b, c), cross(c, a), cross(a, b)};
-    size *= norm(c);
-  }
-  facet.span = dot(a, facet.side[0]);
-  if (facet.span < 0)
-    for (Vec3d& side : facet.side) side = -side;
-  facet.span = std::abs(facet.span);
-  return facet.span > angle_tolerance * size;
-}
-
-/// A vector across the facet as placed.
-Vec3d normal_of(const Facet<3>& facet) {
-  const Vec3d along = facet.x[1].flat - facet.x[0].flat;
-  return {along.y, -along.x, 0};
-}
-Vec3d normal_of(const Facet<4>& facet) {
-  return cross(facet.x[1].flat - facet.x[0].flat, facet.x[2].flat - facet.x[0].flat);
-}
 
 /// How fast the level set changes in an element with x[corner] at the origin, per travel time; 0 when it is flat.
 template <std::size_t Corners>
-double slope(const std::array<Placed, Corners>& x, int corner) {
+double slope(const std::array<PlacedOf<double>, Corners>& x, int corner) {
   std::array<Vec3d, 3> e{Vec3d{}, Vec3d{}, Vec3d{0, 0, 1}};
   std::array<double, 3> rise{};
   for (int c = 0, k = 0; c < static_cast<int>(Corners); ++c) {
@@ -158,88 +54,83 @@ double slope(const std::array<Placed, Corners>& x, int corner) {
   }
   const double volume = dot(e[0], cross(e[1], e[2]));
   const double size = norm(e[0]) * norm(e[1]) * norm(e[2]);
-  if (!(std::abs(volume) > angle_tolerance * size)) return 0;
+  if (!(std::abs(volume) > zero_set_angle_tolerance * size)) return 0;
   return norm(rise[0] * cross(e[1], e[2]) + rise[1] * cross(e[2], e[0]) + rise[2] * cross(e[0], e[1])) /
          std::abs(volume);
 }
 
-/// Finds the straight way from a vertex to the zero set. Elements are unfolded around the vertex into the space in
-/// which the metric of the first one is the ordinary one: beyond each facet the next element is placed by the weights
-/// of its apex over the facet and its height, both in its own metric. Where the metric is constant (a curved surface or
-/// not) that is an isometry and the nearest visible point is found exactly. Where it is not, the line is only nearly
-/// the best one, but the time given is the sum of its pieces, each in the metric of the element it is in: never too
-/// early.
+/// The elements on the way from a vertex to the zero set, with the corner opposite the facet through which it leaves
+/// each; of the last one that of the vertex's own element, or none.
+struct ZeroSetWay {
+  int corner = 0;  ///< of the vertex, in the first element
+  std::vector<std::pair<ElementId, int>> elements;
+};
+
+/// Finds the straight way from a vertex to the zero set, of those of `UnfoldedLines`: in a constant metric the nearest
+/// visible point is found exactly. Elsewhere the time is that of some path, never too early.
 ///
 /// Facets are looked through in the order of the least time at which a ray through them can be at the zero set, should
 /// the level set not change faster than around the vertex.
 template <int Corners>
 class ZeroSetView {
+  using Lines = UnfoldedLines<Corners, LevelSetInput<Corners>>;
+  using Element = typename Lines::Element;
+  using Opening = typename Lines::Opening;
+
  public:
-  ZeroSetView(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-              std::span<const double> values)
-      : mesh_(mesh), metric_(metric), adjacency_(adjacency), values_(values) {}
+  ZeroSetView(const LevelSetInput<Corners>& input, const Adjacency& adjacency)
+      : input_(input), adjacency_(adjacency), lines_(input) {}
 
   double time_at(VertexId v);
+  /// That of the last time, unless this is 0.
+  [[nodiscard]] ZeroSetWay way() const;
 
  private:
-  static constexpr std::uint32_t none = ~0U;
+  static constexpr std::uint32_t none = Lines::none;
 
-  struct Element {
-    ElementId id;
-    std::array<Placed, Corners> x;
-  };
-  /// A facet through which rays go on.
-  struct Opening {
-    Facet<Corners> facet;
-    Vec3d inner;           // the corner opposite it, as placed
-    std::uint32_t before;  // the opening through which the rays came
-    double least;          // time at which they can be at the zero set
-    int depth;             // openings from the vertex to this one
+  /// Of an opening.
+  struct Reach {
+    double least;  // time at which rays through it can be at the zero set
+    int depth;     // openings from the vertex to this one
   };
 
-  Element place_at_vertex(ElementId e, int corner) const;
-  std::optional<Element> place_behind(const Opening& opening, ElementId e) const;
-  template <class Visit>
-  void for_openings(std::uint32_t last, Visit&& visit) const {
-    for (; last != none; last = openings_[last].before) visit(openings_[last].facet);
-  }
-  [[nodiscard]] double path_time(const Nearest& end, ElementId e, std::uint32_t last) const;
   void measure(const Element& element, std::uint32_t last);
   void open(const Element& element, int corner, std::uint32_t last);
   void look_through(std::uint32_t last);
 
-  const SimplexMesh<Corners>& mesh_;
-  const Metric& metric_;
+  const LevelSetInput<Corners>& input_;
   const Adjacency& adjacency_;
-  std::span<const double> values_;
-
+  Lines lines_;
   VertexId vertex_;
   double best_ = infinity;
+  ElementId best_element_;
+  std::uint32_t best_opening_ = none;
   double slope_ = 0;
-  std::vector<Opening> openings_;
+  std::vector<Reach> reach_;          // of each opening
   std::vector<std::uint32_t> queue_;  // a heap of openings
-  Polygon polygon_, spare_;
+  PolygonOf<double> polygon_;
 };
 
 template <int Corners>
 double ZeroSetView<Corners>::time_at(VertexId v) {
-  if (values_[v.index()] == 0) return 0;
+  if (input_.value(v) == 0) return 0;
   vertex_ = v;
   best_ = infinity;
   slope_ = 0;
-  openings_.clear();
+  lines_.start(v);
+  reach_.clear();
   queue_.clear();
   std::vector<std::pair<Element, int>> around;
   for (const std::uint32_t incidence : adjacency_.at(v)) {
     const int corner = Adjacency::corner_of(incidence);
-    around.emplace_back(place_at_vertex(Adjacency::element_of(incidence), corner), corner);
+    around.emplace_back(lines_.place_at_vertex(Adjacency::element_of(incidence), corner), corner);
     slope_ = std::max(slope_, slope_margin * slope(around.back().first.x, corner));
     measure(around.back().first, none);
   }
   for (const auto& [element, corner] : around) open(element, corner, none);
-  const auto later = [&](std::uint32_t a, std::uint32_t b) { return openings_[a].least > openings_[b].least; };
+  const auto later = [&](std::uint32_t a, std::uint32_t b) { return reach_[a].least > reach_[b].least; };
   std::make_heap(queue_.begin(), queue_.end(), later);
-  while (!queue_.empty() && openings_[queue_.front()].least < best_ && openings_.size() < max_openings) {
+  while (!queue_.empty() && reach_[queue_.front()].least < best_ && reach_.size() < max_openings) {
     std::pop_heap(queue_.begin(), queue_.end(), later);
     const std::uint32_t next = queue_.back();
     queue_.pop_back();
@@ -252,122 +143,132 @@ double ZeroSetView<Corners>::time_at(VertexId v) {
 }
 
 template <int Corners>
-auto ZeroSetView<Corners>::place_at_vertex(ElementId e, int corner) const -> Element {
-  const auto real = corner_points(mesh_, e);
-  auto flat = MetricFrame(metric_.tensor(e), real[corner]).map(real);
-  if constexpr (Corners == 3) {  // turned into the plane z = 0
-    Vec3d& a = flat[(corner + 1) % 3];
-    Vec3d& b = flat[(corner + 2) % 3];
-    const double length = norm(a);
-    if (length > 0) b = {dot(a, b) / length, norm(cross(a, b)) / length, 0};
-    a = {length, 0, 0};
-  }
-  Element element{e, {}};
-  for (int c = 0; c < Corners; ++c) element.x[c] = {flat[c], real[c], values_[mesh_.element(e)[c].index()]};
-  return element;
-}
-
-/// Places an element that shares the opening's facet on the far side of it.
-template <int Corners>
-auto ZeroSetView<Corners>::place_behind(const Opening& opening, ElementId e) const -> std::optional<Element> {
-  const Facet<Corners>& facet = opening.facet;
-  Element element{e, {}};
-  int apex = 0;
-  for (int c = 0; c < Corners; ++c) {
-    const auto place = std::find(facet.vertices.begin(), facet.vertices.end(), mesh_.element(e)[c]);
-    if (place == facet.vertices.end()) apex = c;
-    else element.x[c] = facet.x[place - facet.vertices.begin()];
-  }
-  const VertexId v = mesh_.element(e)[apex];
-  const MetricFrame frame(metric_.tensor(e), mesh_.point(v));  // the apex is its origin
-  std::array<Vec3d, Corners - 1> base;
-  for (int k = 0; k < Corners - 1; ++k) base[k] = frame.map(facet.x[k].real);
-  const auto weights = barycentric(base, Vec3d{});
-  if (!weights) return std::nullopt;
-  Vec3d normal = normal_of(facet);
-  normal = normal / norm(normal);
-  if (dot(normal, opening.inner - facet.x[0].flat) > 0) normal = -normal;
-  Vec3d foot;
-  for (int k = 0; k < Corners - 1; ++k) foot += (*weights)[k] * facet.x[k].flat;
-  const double height = norm(weighted_point(base, *weights));
-  element.x[apex] = {foot + height * normal, mesh_.point(v), values_[v.index()]};
-  return element;
-}
-
-/// Of the straight line from the vertex through the openings to `end` in the element.
-template <int Corners>
-double ZeroSetView<Corners>::path_time(const Nearest& end, ElementId e, std::uint32_t last) const {
-  double time = 0;
-  Vec3d there = end.point.real;
-  const auto come_from = [&](Vec3d here) {
-    time += std::sqrt(squared_length(metric_.tensor(e), there - here));
-    there = here;
-  };
-  for_openings(last, [&](const Facet<Corners>& facet) {
-    come_from(facet.crossing(end.point.flat));
-    e = facet.element;
-  });
-  come_from(mesh_.point(vertex_));
-  return time;
+ZeroSetWay ZeroSetView<Corners>::way() const {
+  ZeroSetWay result;
+  result.elements.emplace_back(best_element_, 0);
+  lines_.for_openings(best_opening_,
+                      [&](const Opening& facet) { result.elements.emplace_back(facet.element, facet.corner); });
+  std::reverse(result.elements.begin(), result.elements.end());
+  const auto& first = input_.mesh().element(result.elements.front().first);
+  result.corner = static_cast<int>(std::find(first.begin(), first.end(), vertex_) - first.begin());
+  return result;
 }
 
 /// Takes the time to what is seen of the zero set in the element through the openings.
 template <int Corners>
 void ZeroSetView<Corners>::measure(const Element& element, std::uint32_t last) {
-  zero_polygon(element.x, polygon_);
-  for_openings(last, [&](const Facet<Corners>& facet) {
-    for (const Vec3d& side : facet.side) cut(polygon_, side, -angle_tolerance * facet.span, spare_);
-  });
-  const Nearest nearest = nearest_point(polygon_);
-  if (nearest.distance < best_) best_ = std::min(best_, path_time(nearest, element.id, last));
+  const auto nearest = lines_.nearest_zero(element, last);
+  if (!(nearest.distance < best_)) return;
+  const double time = lines_.path_time(nearest.point, element.id, last);
+  if (!(time < best_)) return;
+  best_ = time;
+  best_element_ = element.id;
+  best_opening_ = last;
 }
 
 /// Adds the facet opposite `corner` to the openings, if rays through the openings so far meet it before the zero set
 /// and can be there before the best time.
 template <int Corners>
 void ZeroSetView<Corners>::open(const Element& element, int corner, std::uint32_t last) {
-  Opening opening{{}, element.x[corner].flat, last, 0, last == none ? 1 : openings_[last].depth + 1};
-  if (opening.depth > max_depth) return;
-  Facet<Corners>& facet = opening.facet;
-  facet.element = element.id;
-  const double sign = values_[vertex_.index()] > 0 ? 1 : -1;
+  Reach reach{infinity, last == none ? 1 : reach_[last].depth + 1};
+  if (reach.depth > max_depth) return;
+  const double sign = input_.value(vertex_) > 0 ? 1 : -1;
   bool before_zero = false;
-  for (int c = 0, k = 0; c < Corners; ++c) {
-    if (c == corner) continue;
-    facet.vertices[k] = mesh_.element(element.id)[c];
-    facet.x[k++] = element.x[c];
-    before_zero = before_zero || sign * element.x[c].value > 0;
-  }
-  if (!before_zero || !set_sides(facet)) return;
-  polygon_.assign(facet.x.begin(), facet.x.end());
-  for_openings(last, [&](const Facet<Corners>& other) {
-    for (const Vec3d& side : other.side) cut(polygon_, side, angle_tolerance * other.span, spare_);
+  for (int c = 0; c < Corners; ++c) before_zero = before_zero || (c != corner && sign * element.x[c].value > 0);
+  if (!before_zero) return;
+  const auto facet = lines_.facet_of(element, corner, last);
+  if (!facet) return;
+  polygon_.assign(facet->x.data(), facet->x.data() + facet->x.size());
+  lines_.for_openings(last, [&](const Opening& other) {
+    for (const Vec3d& side : other.side) polygon_.cut(side, zero_set_angle_tolerance * other.span);
   });
-  if (polygon_.empty()) return;
+  if (polygon_.points().empty()) return;
   // |p| + value/slope is at least dot(n, p) + value/slope for any unit vector n, which is least at a corner.
   Vec3d middle;
-  for (const Placed& p : polygon_) middle += p.flat;
+  for (const auto& p : polygon_.points()) middle += p.flat;
   middle = middle / norm(middle);
-  opening.least = infinity;
-  for (const Placed& p : polygon_)
-    opening.least = std::min(opening.least, dot(middle, p.flat) + (slope_ > 0 ? sign * p.value / slope_ : 0));
-  if (!(opening.least < best_)) return;
-  queue_.push_back(static_cast<std::uint32_t>(openings_.size()));
-  openings_.push_back(opening);
+  for (const auto& p : polygon_.points())
+    reach.least = std::min(reach.least, dot(middle, p.flat) + (slope_ > 0 ? sign * p.value / slope_ : 0));
+  if (!(reach.least < best_)) return;
+  queue_.push_back(lines_.add(*facet));
+  reach_.push_back(reach);
 }
 
 template <int Corners>
 void ZeroSetView<Corners>::look_through(std::uint32_t last) {
-  const Opening opening = openings_[last];  // a copy: more are added
-  const auto& vertices = opening.facet.vertices;
-  for_elements_sharing(mesh_, adjacency_, std::span<const VertexId>(vertices), [&](ElementId e) {
-    if (e == opening.facet.element) return;
-    const auto next = place_behind(opening, e);
+  const Opening opening = lines_.openings()[last];  // a copy: more are added
+  const auto& vertices = opening.vertices;
+  for_elements_sharing(input_.mesh(), adjacency_, std::span<const VertexId>(vertices), [&](ElementId e) {
+    if (e == opening.element) return;
+    const auto next = lines_.place_behind(opening, e);
     if (!next) return;
     measure(*next, last);
     for (int c = 0; c < Corners; ++c)
-      if (std::find(vertices.begin(), vertices.end(), mesh_.element(e)[c]) != vertices.end()) open(*next, c, last);
+      if (std::find(vertices.begin(), vertices.end(), input_.mesh().element(e)[c]) != vertices.end())
+        open(*next, c, last);
   });
+}
+
+/// The same input with M of one element as variables, or the level set at the corners of one.
+template <int Corners>
+class VariableLevelSet {
+ public:
+  enum class By { metric, values };
+  using Real = Dual<6>;
+
+  VariableLevelSet(const LevelSetInput<Corners>& input, By by, ElementId element)
+      : input_(input), by_(by), element_(element) {}
+
+  [[nodiscard]] const SimplexMesh<Corners>& mesh() const { return input_.mesh(); }
+  [[nodiscard]] SymTensor3<Real> tensor(ElementId e) const {
+    const SymTensor3d m = input_.tensor(e);
+    if (by_ != By::metric || e != element_)
+      return {Real(m.xx), Real(m.xy), Real(m.xz), Real(m.yy), Real(m.yz), Real(m.zz)};
+    return {Real::variable(m.xx, 0), Real::variable(m.xy, 1), Real::variable(m.xz, 2),
+            Real::variable(m.yy, 3), Real::variable(m.yz, 4), Real::variable(m.zz, 5)};
+  }
+  [[nodiscard]] Real value(VertexId v) const {
+    const auto& corners = mesh().element(element_);
+    const auto found = std::find(corners.begin(), corners.end(), v);
+    if (by_ != By::values || found == corners.end()) return Real(input_.value(v));
+    return Real::variable(input_.value(v), static_cast<int>(found - corners.begin()));
+  }
+
+  /// The time of a way that was found before.
+  [[nodiscard]] Real time_along(VertexId v, const ZeroSetWay& way) const {
+    using Lines = UnfoldedLines<Corners, VariableLevelSet>;
+    Lines lines(*this);
+    lines.start(v);
+    std::uint32_t last = Lines::none;
+    auto element = lines.place_at_vertex(way.elements[0].first, way.corner);
+    for (std::size_t k = 1; k < way.elements.size(); ++k) {
+      const auto facet = lines.facet_of(element, way.elements[k - 1].second, last);
+      if (!facet) throw RuntimeError("the way to a level set is not found again");
+      last = lines.add(*facet);
+      const auto next = lines.place_behind(*facet, way.elements[k].first);
+      if (!next) throw RuntimeError("the way to a level set is not found again");
+      element = *next;
+    }
+    return lines.path_time(lines.nearest_zero(element, last).point, element.id, last);
+  }
+
+ private:
+  const LevelSetInput<Corners>& input_;
+  By by_;
+  ElementId element_;
+};
+
+/// How the time of a way changes with M in its elements and with the level set in the last one.
+template <int Corners>
+void add_row(const LevelSetInput<Corners>& input, VertexId v, const ZeroSetWay& way, DependenceRows& rows) {
+  using Variable = VariableLevelSet<Corners>;
+  for (const auto& [e, corner] : way.elements) {
+    const auto by = Variable(input, Variable::By::metric, e).time_along(v, way).by;
+    rows.add_term(e.value, {by[0], 0.5 * by[1], 0.5 * by[2], by[3], 0.5 * by[4], by[5]});
+  }
+  const ElementId last = way.elements.back().first;
+  const auto by = Variable(input, Variable::By::values, last).time_along(v, way).by;
+  for (int c = 0; c < Corners; ++c) rows.add_level(input.mesh().element(last)[c].value, by[c]);
 }
 
 void check_level_set(std::span<const double> values, std::size_t vertex_count) {
@@ -385,7 +286,7 @@ void check_level_set(std::span<const double> values, std::size_t vertex_count) {
 
 template <int Corners>
 void levelset_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-                    std::span<const double> values, const SetTime& set) {
+                    std::span<const double> values, const SetTime& set, BallRows rows) {
   check_level_set(values, mesh.vertex_count());
   std::vector<VertexId> beside;
   for (const auto& element : mesh.elements) {
@@ -400,13 +301,21 @@ void levelset_times(const SimplexMesh<Corners>& mesh, const Metric& metric, cons
         "start from, so that it is negative on one side and positive on the other");
   std::sort(beside.begin(), beside.end());
   beside.erase(std::unique(beside.begin(), beside.end()), beside.end());
-  ZeroSetView<Corners> view(mesh, metric, adjacency, values);
-  for (const VertexId v : beside) set(v, view.time_at(v));
+  const LevelSetInput<Corners> input(mesh, metric, values);
+  ZeroSetView<Corners> view(input, adjacency);
+  for (const VertexId v : beside) {
+    set(v, view.time_at(v));
+    if (rows.to == nullptr) continue;
+    const std::uint32_t row = rows.to->rows.current();
+    if (values[v.index()] != 0) add_row(input, v, view.way(), rows.to->rows);
+    rows.to->rows.end_row();
+    rows.to->add_after(row, rows.source);
+  }
 }
 
 template void levelset_times<3>(const TriangleMesh&, const Metric&, const Adjacency&, std::span<const double>,
-                                const SetTime&);
+                                const SetTime&, BallRows);
 template void levelset_times<4>(const TetMesh&, const Metric&, const Adjacency&, std::span<const double>,
-                                const SetTime&);
+                                const SetTime&, BallRows);
 
 }  // namespace isochron

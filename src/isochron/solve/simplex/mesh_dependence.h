@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "isochron/adjoint/rows.h"
+#include "isochron/adjoint/shape_gradients.h"
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
+#include "isochron/mesh/closest_point.h"
 #include "isochron/solve/common/start.h"
 #include "isochron/solve/simplex/obtuse_split.h"
 #include "isochron/solve/simplex/relax.h"
@@ -102,31 +104,61 @@ class MeshDependence {
     return best;
   }
 
-  /// Through a virtual triangle, whose squared lengths depend on those of the triangles it stands for.
+  /// Through a virtual element, whose squared lengths depend on the elements it stands for.
   void add_virtual_row(const Path& path, DependenceRows& rows) const {
     const auto& record = problem_.virtual_elements.records[path.virtual_record];
     for (int k = 0; k < Corners - 1; ++k) rows.add_node(path.face[k], path.weight[k]);
-    if constexpr (Corners == 3) {
-      const double a = path.weight[0], b = path.weight[1];
-      const double ab = record.length[0], ax = record.length[1], bx = record.length[2];
-      const double squared = a * ax + b * bx - a * b * ab;
-      const double half = squared > 0 ? 0.5 / std::sqrt(squared) : 0;
-      const std::array<double, 3> by_length{-a * b * half, a * half, b * half};
-      for (const LengthChange& change : changes_of_virtual(problem_, mesh_, metric_, record)) {
-        const ElementId e = problem_.user_element(change.triangle);
-        constexpr auto pairs = edge_corners<3>();
-        SymTensor3d by_metric{};
-        for (std::size_t edge = 0; edge < 3; ++edge) {
-          double share = 0;
-          for (std::size_t k = 0; k < 3; ++k) share += by_length[k] * change.by[k][edge];
-          const auto& corners = mesh_.element(e);
-          const Vec3d along = mesh_.point(corners[pairs[edge][1]]) - mesh_.point(corners[pairs[edge][0]]);
-          by_metric = by_metric + SymTensor3d::outer(along, share / problem_.unit);
-        }
-        rows.add_term(e.value, by_metric);
+    if constexpr (Corners == 3) add_virtual_triangle(path, record, rows);
+    else add_virtual_tet(path, record, rows);
+    rows.end_row();
+  }
+
+  void add_virtual_triangle(const Path& path, const VirtualRecord<T, 3>& record, DependenceRows& rows) const
+      requires(Corners == 3) {
+    const double a = path.weight[0], b = path.weight[1];
+    const double ab = record.length[0], ax = record.length[1], bx = record.length[2];
+    const double squared = a * ax + b * bx - a * b * ab;
+    const double half = squared > 0 ? 0.5 / std::sqrt(squared) : 0;
+    const std::array<double, 3> by_length{-a * b * half, a * half, b * half};
+    for (const LengthChange& change : changes_of_virtual(problem_, mesh_, metric_, record)) {
+      const ElementId e = problem_.user_element(change.triangle);
+      constexpr auto pairs = edge_corners<3>();
+      SymTensor3d by_metric{};
+      for (std::size_t edge = 0; edge < 3; ++edge) {
+        double share = 0;
+        for (std::size_t k = 0; k < 3; ++k) share += by_length[k] * change.by[k][edge];
+        const auto& corners = mesh_.element(e);
+        const Vec3d along = mesh_.point(corners[pairs[edge][1]]) - mesh_.point(corners[pairs[edge][0]]);
+        by_metric = by_metric + SymTensor3d::outer(along, share / problem_.unit);
+      }
+      rows.add_term(e.value, by_metric);
+    }
+  }
+
+  /// A path that crosses a face between two metrics also changes with the place where it does so.
+  void add_virtual_tet(const Path& path, const VirtualRecord<T, 4>& record, DependenceRows& rows) const
+      requires(Corners == 4) {
+    const auto& w = path.weight;
+    const auto& l = record.length;
+    const double squared =
+        w[0] * l[3] + w[1] * l[4] + w[2] * l[5] - w[0] * w[1] * l[0] - w[0] * w[2] * l[1] - w[1] * w[2] * l[2];
+    const double half = squared > 0 ? 0.5 * problem_.unit / std::sqrt(squared) : 0;
+    VirtualGradient gradient = gradient_of_virtual(
+        problem_, mesh_, metric_, record,
+        {-w[0] * w[1] * half, -w[0] * w[2] * half, -w[1] * w[2] * half, w[0] * half, w[1] * half, w[2] * half});
+    for (const auto& [element, by_metric] : gradient.elements) {
+      const ElementId e = problem_.user_element(element);
+      rows.add_term(e.value, by_metric);
+      if (const auto shape = shape_gradients(corner_points(mesh_, e))) {
+        const SymTensor3d m = metric_.tensor(e);
+        for (auto& [vertex, by_position] : gradient.vertices)
+          for (int k = 0; k < 4; ++k)
+            if (mesh_.element(e)[k] == problem_.user(vertex)) by_position -= 2.0 * (m * (by_metric * (*shape)[k]));
       }
     }
-    rows.end_row();
+    if (std::holds_alternative<UniformMetric>(metric_.kind())) return;
+    for (const auto& [vertex, by_position] : gradient.vertices)
+      rows.add_place(problem_.user(vertex).value, by_position);
   }
 
   const Problem& problem_;

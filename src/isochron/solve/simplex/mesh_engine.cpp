@@ -272,8 +272,8 @@ class MeshAdapter {
   /// By source: whether it may be moved.
   [[nodiscard]] std::vector<std::uint8_t> movable(const Sources& sources) {
     std::vector<std::uint8_t> result(sources.count(), 0);
-    std::fill_n(result.end() - static_cast<std::ptrdiff_t>(sources.points.size()), sources.points.size(), 1);
     const std::size_t vertices = sources.vertices.size();
+    std::fill_n(result.begin() + static_cast<std::ptrdiff_t>(vertices), sources.points.size(), 1);
     for (const PlacedSource& source : place(sources).points) {
       const auto number = static_cast<std::size_t>(source.source);
       // A point outside tetrahedra is on their boundary whichever way it goes; one beside a surface is on the surface.
@@ -291,9 +291,6 @@ class MeshAdapter {
   void check_differentiable() const {
     if (mesh_ == nullptr || metric_ == nullptr)
       throw UsageError("derivatives need the mesh and the metric in host memory");
-    if (Corners == 4 && plan_->split_obtuse)
-      throw UsageError(
-          "derivatives through virtual tetrahedra are not available; solve without splitting obtuse corners");
   }
 
   /// Of factored sources one group for each point and one for the level set, else one of all.

@@ -1,7 +1,6 @@
 // Coordinates in which a constant metric is the ordinary one.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -10,11 +9,17 @@
 namespace isochron {
 
 /// Maps x to Lᵀ(x − origin), where M = L Lᵀ (Cholesky): straight-line travel times become lengths. M must be positive
-/// definite.
-class MetricFrame {
+/// definite. `Real` is a number, or one with its derivatives.
+template <class Real>
+class MetricFrameOf {
+  using Vec = Vec3<Real>;
+
  public:
-  MetricFrame(SymTensor3d m, Vec3d origin) : origin_(origin) {
-    const auto root = [](double square) { return std::sqrt(std::max(square, 0.0)); };
+  MetricFrameOf(SymTensor3<Real> m, Vec origin) : origin_(origin) {
+    const auto root = [](const Real& square) {
+      using std::sqrt;
+      return sqrt(square < 0 ? Real(0) : square);
+    };
     a_ = root(m.xx);
     b_ = m.xy / a_;
     c_ = m.xz / a_;
@@ -23,19 +28,20 @@ class MetricFrame {
     f_ = root(m.zz - c_ * c_ - e_ * e_);
   }
 
-  [[nodiscard]] Vec3d map(Vec3d x) const {
-    const Vec3d r = x - origin_;
+  [[nodiscard]] Vec map(Vec x) const {
+    const Vec r = x - origin_;
     return {a_ * r.x + b_ * r.y + c_ * r.z, d_ * r.y + e_ * r.z, f_ * r.z};
   }
   template <std::size_t N>
-  [[nodiscard]] std::array<Vec3d, N> map(std::array<Vec3d, N> x) const {
-    for (Vec3d& p : x) p = map(p);
+  [[nodiscard]] std::array<Vec, N> map(std::array<Vec, N> x) const {
+    for (Vec& p : x) p = map(p);
     return x;
   }
 
  private:
-  Vec3d origin_;
-  double a_, b_, c_, d_, e_, f_;
+  Vec origin_;
+  Real a_, b_, c_, d_, e_, f_;
 };
+using MetricFrame = MetricFrameOf<double>;
 
 }  // namespace isochron

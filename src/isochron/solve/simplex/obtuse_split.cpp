@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -11,13 +10,17 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
-#include "isochron/local/simplex_update.h"
+#include "isochron/solve/simplex/obtuse_cones.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"
 
 namespace isochron {
 namespace {
 
-constexpr double rounding = 1e-9;
+double value_of(double x) { return x; }
+template <int N>
+double value_of(const Dual<N>& x) {
+  return x.value;
+}
 
 /// What both splitters read. Lengths are computed afresh in double, in internal units.
 template <class T, int Corners>
@@ -34,6 +37,7 @@ class SplitInput {
   [[nodiscard]] const SimplexProblem<T, Corners>& problem() const { return problem_; }
   [[nodiscard]] const SplitLimits& limits() const { return limits_; }
   [[nodiscard]] const auto& record(std::uint32_t i) const { return problem_.elements[i]; }
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return record(i).vertex(c); }
   [[nodiscard]] Vec3d point(std::uint32_t v) const { return mesh_.point(problem_.user(v)); }
   [[nodiscard]] bool one_metric() const { return std::holds_alternative<UniformMetric>(metric_.kind()); }
   [[nodiscard]] SymTensor3d tensor(std::uint32_t i) const { return scale_ * metric_.tensor(problem_.user_element(i)); }
@@ -84,7 +88,7 @@ class TriangleInput {
  public:
   explicit TriangleInput(const SplitInput<T, 3>& input) : input_(input) {}
 
-  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.record(i).vertex(c); }
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.vertex(i, c); }
   [[nodiscard]] double length(std::uint32_t i, int a, int b) const {
     if (i != known_) lengths_ = input_.lengths(known_ = i);
     return lengths_[edge_index(a, b)];
@@ -108,7 +112,7 @@ class VariableTriangles {
 
   explicit VariableTriangles(const SplitInput<T, 3>& input) : input_(input) {}
 
-  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.record(i).vertex(c); }
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.vertex(i, c); }
   [[nodiscard]] Length length(std::uint32_t i, int a, int b) const {
     const int edge = edge_index(a, b);
     return Length::variable(input_.lengths(i)[edge], 3 * place_of(i) + edge);
@@ -151,147 +155,102 @@ class TriangleSplitter {
   std::vector<VirtualRecord<T, 3>>& out_;
 };
 
-/// Joins an obtuse corner with the apex behind its opposite face: three virtual tetrahedra, split again where obtuse.
 template <class T>
 class TetSplitter {
  public:
-  TetSplitter(const SplitInput<T, 4>& input, std::vector<VirtualRecord<T, 4>>& out) : input_(input), out_(out) {}
+  TetSplitter(const SplitInput<T, 4>& input, std::vector<VirtualRecord<T, 4>>& out)
+      : input_(input), splitter_(input_, input.limits().tet_levels, input.limits().metric_contrast), out_(out) {}
 
   void split(std::uint32_t i, int t) {
-    const auto l = input_.lengths(i);
-    const int a = (t + 1) & 3, b = (t + 2) & 3, c = (t + 3) & 3;
-    const auto& record = input_.record(i);
-    target_ = record.vertex(t);
-    crossed_.clear();
-    const Cone cone{{record.vertex(a), record.vertex(b), record.vertex(c)},
-                    {l[edge_index(a, t)], l[edge_index(b, t)], l[edge_index(c, t)]},
-                    {l[edge_index(a, b)], l[edge_index(a, c)], l[edge_index(b, c)]},
-                    i};
-    divide(cone);
+    splitter_.split(i, t, [&](const ConeOf<double>& c) {
+      out_.push_back({input_.vertex(i, t),
+                      c.face,
+                      {static_cast<T>(c.far[0]), static_cast<T>(c.far[1]), static_cast<T>(c.far[2]),
+                       static_cast<T>(c.near[0]), static_cast<T>(c.near[1]), static_cast<T>(c.near[2])}});
+    });
   }
 
  private:
-  /// The corner with a face it sees and the element in front of that face. Squared lengths; `far` is 01, 02, 12.
-  struct Cone {
-    std::array<std::uint32_t, 3> face;
-    std::array<double, 3> near, far;
-    std::uint32_t record;
-  };
-  struct Crossed {
-    std::array<std::uint32_t, 3> face;
-    std::uint32_t front;
-  };
+  const SplitInput<T, 4>& input_;
+  ConeSplitter<SplitInput<T, 4>> splitter_;
+  std::vector<VirtualRecord<T, 4>>& out_;
+};
 
-  static bool obtuse(const Cone& c) {
-    const auto wide = [&](int i, int j) {
-      return c.near[i] + c.near[j] - c.far[i + j - 1] < -rounding * (c.near[i] + c.near[j]);
-    };
-    return wide(0, 1) || wide(0, 2) || wide(1, 2);
+/// Tensors and points as variables, in the order in which they are asked for.
+template <class T>
+class VariableTets {
+  static constexpr int most_elements = 5, most_vertices = 8;  // of a corner: behind it one, behind that three
+
+ public:
+  using Real = Dual<6 * most_elements + 3 * most_vertices>;
+
+  explicit VariableTets(const SplitInput<T, 4>& input) : input_(input) {}
+
+  [[nodiscard]] std::uint32_t vertex(std::uint32_t i, int c) const { return input_.vertex(i, c); }
+  [[nodiscard]] int corner_of(std::uint32_t i, std::uint32_t v) const { return input_.corner_of(i, v); }
+  [[nodiscard]] Behind behind(const std::array<std::uint32_t, 3>& face, std::uint32_t i) const {
+    return input_.behind(face, i);
+  }
+  [[nodiscard]] bool one_metric() const { return input_.one_metric(); }
+  [[nodiscard]] Vec3<Real> point(std::uint32_t v) const {
+    const Vec3d p = input_.point(v);
+    const int first = 6 * most_elements + 3 * place_of(v, vertices_, most_vertices);
+    return {Real::variable(p.x, first), Real::variable(p.y, first + 1), Real::variable(p.z, first + 2)};
+  }
+  [[nodiscard]] SymTensor3<Real> tensor(std::uint32_t i) const {
+    const SymTensor3d m = input_.tensor(i);
+    const int first = 6 * place_of(i, elements_, most_elements);
+    return {Real::variable(m.xx, first),     Real::variable(m.xy, first + 1), Real::variable(m.xz, first + 2),
+            Real::variable(m.yy, first + 3), Real::variable(m.yz, first + 4), Real::variable(m.zz, first + 5)};
+  }
+  [[nodiscard]] std::array<Real, 6> lengths(std::uint32_t i) const {
+    constexpr auto pairs = edge_corners<4>();
+    const SymTensor3<Real> m = tensor(i);
+    std::array<Real, 6> result;
+    for (std::size_t k = 0; k < 6; ++k)
+      result[k] = squared_length(m, point(vertex(i, pairs[k][1])) - point(vertex(i, pairs[k][0])));
+    return result;
   }
 
-  /// True when the cone was replaced by what it emitted.
-  bool divide(const Cone& cone) {
-    if (static_cast<int>(crossed_.size()) >= input_.limits().tet_levels || !obtuse(cone)) return false;
-    const Behind next = input_.behind(cone.face, cone.record);
-    if (next.apex < 0) return false;
-    const std::uint32_t apex = input_.record(next.element).vertex(next.apex);
-    const Vec3d to_apex = input_.point(apex) - input_.point(target_);
-    if (!crossing(to_apex, cone.face, true)) return false;
-    const auto l = input_.lengths(next.element);
-    std::array<int, 3> c;
-    for (int k = 0; k < 3; ++k) c[k] = input_.corner_of(next.element, cone.face[k]);
-    for (int i = 0; i < 3; ++i)
-      for (int j = i + 1; j < 3; ++j)
-        if (!alike(cone.far[i + j - 1], l[edge_index(c[i], c[j])], input_.limits().metric_contrast)) return false;
-
-    crossed_.push_back({cone.face, cone.record});
-    const double path = path_length(to_apex, next.element);
-    for (int skip = 0; skip < 3; ++skip) {
-      const int i = skip == 0 ? 1 : 0, j = skip == 2 ? 1 : 2;
-      const Cone part{{cone.face[i], cone.face[j], apex},
-                      {cone.near[i], cone.near[j], path * path},
-                      {l[edge_index(c[i], c[j])], l[edge_index(c[i], next.apex)], l[edge_index(c[j], next.apex)]},
-                      next.element};
-      if (!divide(part)) emit(part);
-    }
-    crossed_.pop_back();
-    return true;
+  /// The derivative of a value by what it was computed from; that by tensors as in `InputValues::metric`.
+  [[nodiscard]] VirtualGradient gradient(const Real& value) const {
+    VirtualGradient result;
+    const double* by = value.by.data();
+    for (std::size_t k = 0; k < elements_.size(); ++k, by += 6)
+      result.elements.emplace_back(elements_[k],
+                                   SymTensor3d{by[0], 0.5 * by[1], 0.5 * by[2], by[3], 0.5 * by[4], by[5]});
+    by = value.by.data() + 6 * most_elements;
+    for (std::size_t k = 0; k < vertices_.size(); ++k, by += 3)
+      result.vertices.emplace_back(vertices_[k], Vec3d{by[0], by[1], by[2]});
+    return result;
   }
 
-  /// From the corner to those of a face.
-  [[nodiscard]] std::array<Vec3d, 3> to_corners(const std::array<std::uint32_t, 3>& face) const {
-    std::array<Vec3d, 3> p;
-    for (int k = 0; k < 3; ++k) p[k] = input_.point(face[k]) - input_.point(target_);
-    return p;
-  }
-
-  /// Where the segment `d` from the corner meets a face, as a share of it. With `within`, only strictly inside.
-  [[nodiscard]] std::optional<double> crossing(const Vec3d& d, const std::array<std::uint32_t, 3>& face,
-                                               bool within) const {
-    const std::array<Vec3d, 3> p = to_corners(face);
-    // d as a combination of the three corners: all parts positive when it points into the cone over the face.
-    std::array<double, 3> part;
-    const double volume = dot(p[0], cross(p[1], p[2]));
-    for (int k = 0; k < 3; ++k) part[k] = dot(d, cross(p[(k + 1) % 3], p[(k + 2) % 3])) / volume;
-    const double sum = part[0] + part[1] + part[2];
-    if (within && !(sum > 1 && std::min({part[0], part[1], part[2]}) > rounding * sum)) return std::nullopt;
-    return 1 / sum;
-  }
-
-  /// The straight path `d` from the corner to a place in the element `last`, piece by piece.
-  [[nodiscard]] double path_length(const Vec3d& d, std::uint32_t last) const {
-    double sum = 0, before = 0;
-    for (const Crossed& face : crossed_) {
-      const double share = std::clamp(*crossing(d, face.face, false), before, 1.0);
-      sum += (share - before) * std::sqrt(squared_length(input_.tensor(face.front), d));
-      before = share;
-    }
-    return sum + (1 - before) * std::sqrt(squared_length(input_.tensor(last), d));
-  }
-
-  /// Lengths summed in different metrics need not be those of any tetrahedron, and an update through one that cannot
-  /// exist is not monotone.
-  static bool exists(const Cone& c) {
-    constexpr double margin = 1e-6;
-    const detail::FaceGram<double> f(c.far[0], c.far[1], c.far[2]);
-    const double g1 = 0.5 * (f.f11 + c.near[2] - c.near[0]), g2 = 0.5 * (f.f22 + c.near[2] - c.near[1]);
-    const double foot = g1 * g1 * f.f22 - 2 * g1 * g2 * f.f12 + g2 * g2 * f.f11;
-    return f.det > margin * f.f11 * f.f22 && c.near[2] * f.det - foot > margin * c.near[2] * f.det;
-  }
-
-  /// Where the metric changes, the face may have to be smaller than it is, so that the paths through the virtual
-  /// tetrahedron are not clearly shorter than those through the elements it stands for; this is seen to at the middles
-  /// of the face and of its edges.
-  void shrink_face(Cone& c) const {
-    const std::array<Vec3d, 3> p = to_corners(c.face);
-    const auto squared_path = [&](const Vec3d& d) {
-      const double path = path_length(d, c.record);
-      return squared_shortcut * path * path;
-    };
-    for (int i = 0; i < 3; ++i)
-      for (int j = i + 1; j < 3; ++j)
-        c.far[i + j - 1] =
-            std::min(c.far[i + j - 1], 2 * (c.near[i] + c.near[j]) - 4 * squared_path(0.5 * (p[i] + p[j])));
-    const double corners = (c.near[0] + c.near[1] + c.near[2]) / 3, face = (c.far[0] + c.far[1] + c.far[2]) / 9;
-    const double factor = (corners - squared_path((1.0 / 3) * (p[0] + p[1] + p[2]))) / face;
-    if (factor < 1)
-      for (double& length : c.far) length *= factor;
-  }
-
-  void emit(Cone c) {
-    if (!input_.one_metric()) shrink_face(c);
-    if (!exists(c)) return;
-    out_.push_back({target_,
-                    c.face,
-                    {static_cast<T>(c.far[0]), static_cast<T>(c.far[1]), static_cast<T>(c.far[2]),
-                     static_cast<T>(c.near[0]), static_cast<T>(c.near[1]), static_cast<T>(c.near[2])}});
+ private:
+  static int place_of(std::uint32_t id, std::vector<std::uint32_t>& known, int most) {
+    const auto found = std::find(known.begin(), known.end(), id);
+    const auto place = static_cast<int>(found - known.begin());
+    if (found != known.end()) return place;
+    if (place == most) throw RuntimeError("a virtual tetrahedron stands for more tetrahedra than there can be");
+    known.push_back(id);
+    return place;
   }
 
   const SplitInput<T, 4>& input_;
-  std::vector<VirtualRecord<T, 4>>& out_;
-  std::uint32_t target_ = 0;
-  std::vector<Crossed> crossed_;
+  mutable std::vector<std::uint32_t> elements_, vertices_;
 };
+
+/// How far a virtual tetrahedron is from a record of it; infinite where it is another one.
+template <class T, class Real>
+double distance_to(const VirtualRecord<T, 4>& record, const ConeOf<Real>& cone) {
+  if (cone.face != record.face) return std::numeric_limits<double>::infinity();
+  double sum = 0;
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Real far = cone.far[k] - static_cast<double>(record.length[k]);
+    const Real near = cone.near[k] - static_cast<double>(record.length[k + 3]);
+    sum += value_of(far < 0 ? -far : far) + value_of(near < 0 ? -near : near);
+  }
+  return sum;
+}
 
 /// Turns (key, value) pairs into compressed lists; `each(call)` calls `call(key, value)` for all of them, twice.
 template <class Each>
@@ -385,6 +344,45 @@ std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem
   return result;
 }
 
+template <class T>
+VirtualGradient gradient_of_virtual(const SimplexProblem<T, 4>& problem, const TetMesh& mesh, const Metric& metric,
+                                    const VirtualRecord<T, 4>& record, const std::array<double, 6>& by_length) {
+  const SplitLimits limits;
+  const SplitInput<T, 4> input(problem, mesh, metric, limits);
+  // The corner that it comes from is not kept: it is one of those at the target, the one with the nearest lengths.
+  ConeSplitter<SplitInput<T, 4>> splitter(input, limits.tet_levels, limits.metric_contrast);
+  double least = std::numeric_limits<double>::infinity();
+  std::uint32_t nearest = 0;
+  for (const std::uint32_t incidence : problem.adjacency.at(VertexId(record.target))) {
+    if (problem.elements[incidence >> 2].acute(Adjacency::corner_of(incidence))) continue;
+    splitter.split(incidence >> 2, Adjacency::corner_of(incidence), [&](const ConeOf<double>& cone) {
+      const double distance = distance_to(record, cone);
+      if (distance < least) least = distance, nearest = incidence;
+    });
+  }
+  if (!(least < std::numeric_limits<double>::infinity()))
+    throw RuntimeError("a virtual tetrahedron stands for no tetrahedron");
+  const VariableTets<T> variables(input);
+  using Real = typename VariableTets<T>::Real;
+  Real sum(0);
+  least = std::numeric_limits<double>::infinity();
+  ConeSplitter<VariableTets<T>, Real>(variables, limits.tet_levels, limits.metric_contrast)
+      .split(nearest >> 2, Adjacency::corner_of(nearest), [&](const ConeOf<Real>& cone) {
+        const double distance = distance_to(record, cone);
+        if (!(distance < least)) return;
+        least = distance;
+        sum = Real(0);
+        for (std::size_t k = 0; k < 3; ++k) sum += by_length[k] * cone.far[k] + by_length[k + 3] * cone.near[k];
+      });
+  VirtualGradient result = variables.gradient(sum);
+  for (auto& [element, by_tensor] : result.elements) by_tensor = (1 / (problem.unit * problem.unit)) * by_tensor;
+  return result;
+}
+
+template VirtualGradient gradient_of_virtual(const SimplexProblem<float, 4>&, const TetMesh&, const Metric&,
+                                             const VirtualRecord<float, 4>&, const std::array<double, 6>&);
+template VirtualGradient gradient_of_virtual(const SimplexProblem<double, 4>&, const TetMesh&, const Metric&,
+                                             const VirtualRecord<double, 4>&, const std::array<double, 6>&);
 template std::vector<LengthChange> changes_of_virtual(const SimplexProblem<float, 3>&, const TriangleMesh&,
                                                       const Metric&, const VirtualRecord<float, 3>&);
 template std::vector<LengthChange> changes_of_virtual(const SimplexProblem<double, 3>&, const TriangleMesh&,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "isochron/solve/simplex/problem.h"
@@ -38,6 +39,19 @@ struct LengthChange {
 template <class T>
 std::vector<LengthChange> changes_of_virtual(const SimplexProblem<T, 3>& problem, const TriangleMesh& mesh,
                                              const Metric& metric, const VirtualRecord<T, 3>& record);
+
+/// How a number changes with what a virtual tetrahedron stands for.
+struct VirtualGradient {
+  /// By M of elements of the problem, in the user's units, as in `InputValues::metric`.
+  std::vector<std::pair<std::uint32_t, SymTensor3d>> elements;
+  /// By the positions of vertices of the problem, with M as it is.
+  std::vector<std::pair<std::uint32_t, Vec3d>> vertices;
+};
+/// Of Σ by_length · length over the record's squared lengths. The record must be one of `split_obtuse` with its default
+/// limits.
+template <class T>
+VirtualGradient gradient_of_virtual(const SimplexProblem<T, 4>& problem, const TetMesh& mesh, const Metric& metric,
+                                    const VirtualRecord<T, 4>& record, const std::array<double, 6>& by_length);
 
 /// Lists the records by target and by face vertex.
 template <class T, int Corners>

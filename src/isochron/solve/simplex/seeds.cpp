@@ -141,10 +141,14 @@ std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& met
   for (const PlacedSource& source : placed.points)
     add_seeds(mesh, metric, adjacency, source, init == SourceInit::ball && !alone(source) ? SourceInit::plain : init,
               limits, seeds, rows);
-  if (placed.level_set)
-    levelset_times<Corners>(mesh, metric, adjacency, sources.level_set, [&](VertexId v, double time) {
-      seeds.push_back({v, time, static_cast<std::int32_t>(sources.count() - 1), SeedKind::level_set});
-    });
+  if (placed.level_set) {
+    const auto number = static_cast<std::int32_t>(sources.count() - 1);
+    levelset_times<Corners>(mesh, metric, adjacency, sources.level_set,
+                            [&](VertexId v, double time) {
+                              seeds.push_back({v, time, number, SeedKind::level_set});
+                            },
+                            {rows, number});
+  }
   return seeds;
 }
 

@@ -40,7 +40,7 @@ PlacedSources place_sources(const SimplexMesh<Corners>& mesh, const Adjacency& a
 
 /// The seeds of the placed sources. `plain` sets a vertex source's vertex, or the corners of a point source's element;
 /// `ball` adds the ball around sources that stand alone (no other source vertex beside them), within the limits. `rows`
-/// gets how their times depend on the input; those of a level set have none.
+/// gets how their times depend on the input.
 template <int Corners>
 std::vector<Seed> make_seeds(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
                              const Sources& sources, const PlacedSources& placed, SourceInit init,

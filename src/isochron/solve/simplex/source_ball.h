@@ -60,9 +60,10 @@ double ball_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const 
 /// each element that meets it: along the straight way to the nearest point that can be seen from the corner through any
 /// number of elements (curved surfaces are unfolded), 0 on the zero set. So it is exact where the metric is constant
 /// and nothing is in the way; elsewhere it is the time of some path in the mesh, which solving may lower. Throws
-/// InputError when there is not one finite value per vertex or the zero set is empty.
+/// InputError when there is not one finite value per vertex or the zero set is empty. `rows` gets one for each time; a
+/// time on the zero set has a kink there, and no derivative by the values.
 template <int Corners>
 void levelset_times(const SimplexMesh<Corners>& mesh, const Metric& metric, const Adjacency& adjacency,
-                    std::span<const double> values, const SetTime& set);
+                    std::span<const double> values, const SetTime& set, BallRows rows = {});
 
 }  // namespace isochron
