@@ -70,8 +70,7 @@ std::vector<std::string> array_names(const Dataset& dataset) {
   return names;
 }
 
-bool has_arrays(const ArrayNames& names, const Dataset& dataset) {
-  const std::vector<std::string> there = array_names(dataset);
+bool has_arrays(const ArrayNames& names, const std::vector<std::string>& there) {
   return !names || std::all_of(names->begin(), names->end(), [&](const auto& name) { return contains(there, name); });
 }
 
@@ -98,18 +97,25 @@ Dataset read_arrays(const std::filesystem::path& file, const ArrayNames& wanted,
   return read_dataset(file);
 }
 
-ArrayNames wanted_arrays(const SolveRequest& request) {
-  ArrayNames names = request.arrays;
-  if (!request.to_mesh()) names.emplace();
-  if (!names) return names;
-  for (const auto& some : {named_by_metric(request), named_on_points(request)})
-    names->insert(names->end(), some.begin(), some.end());
-  for (const NameValue& tag : request.sources.tags) names->push_back(tag.name);
-  if (needs_any_regions(request.metric)) names->insert(names->end(), region_arrays.begin(), region_arrays.end());
-  return names;
+MeshToKeep read_arrays(const std::filesystem::path& file, const std::filesystem::path& output, const ArrayUse& use,
+                       const std::function<bool(const MeshToKeep&)>& enough) {
+  MeshToKeep mesh = read_to_keep(file, output, use);
+  if ((mesh.stored == nullptr && !use.names()) || enough(mesh)) return mesh;
+  mesh = {};  // not both at once
+  return {read_dataset(file), nullptr};
 }
 
-bool has_wanted_arrays(const SolveRequest& request, const Dataset& dataset) {
+ArrayUse array_use(const SolveRequest& request) {
+  ArrayUse use{std::vector<std::string>(), request.arrays, made_by_solve};
+  if (!request.to_mesh()) use.kept.emplace();
+  for (const auto& some : {named_by_metric(request), named_on_points(request)})
+    use.used->insert(use.used->end(), some.begin(), some.end());
+  for (const NameValue& tag : request.sources.tags) use.used->push_back(tag.name);
+  if (needs_any_regions(request.metric)) use.used->insert(use.used->end(), region_arrays.begin(), region_arrays.end());
+  return use;
+}
+
+bool has_wanted_arrays(const SolveRequest& request, const Dataset& dataset, const std::vector<std::string>& there) {
   const auto all = [](const auto& names, const auto& has) { return std::all_of(names.begin(), names.end(), has); };
   const auto on_points = [&](const std::string& name) { return dataset.point_data.find(name) != nullptr; };
   const auto on_cells = [&](const std::string& name) {
@@ -119,7 +125,7 @@ bool has_wanted_arrays(const SolveRequest& request, const Dataset& dataset) {
   return (!needs_any_regions(request.metric) || std::any_of(region_arrays.begin(), region_arrays.end(), on_cells)) &&
          all(named_on_points(request), on_points) &&
          all(named_by_metric(request), [&](const auto& name) { return on_points(name) || on_cells(name); }) &&
-         has_arrays(kept_input_arrays(request), dataset);
+         has_arrays(kept_input_arrays(request), there);
 }
 
 ArrayNames kept_input_arrays(const SolveRequest& request) {

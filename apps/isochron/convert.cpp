@@ -39,27 +39,41 @@ void warn_dropped_cells(const std::filesystem::path& file, std::size_t count, co
 }
 
 /// Reads the arrays that are written.
-Dataset read_chosen(const ConvertRequest& request) {
-  Dataset dataset =
-      read_arrays(request.input, request.arrays, [&](const Dataset& read) { return has_arrays(request.arrays, read); });
-  about_file(request.input, [&] { check_array_names(request.arrays, array_names(dataset)); });
-  keep_arrays(request.arrays, dataset);
-  return dataset;
+MeshToKeep read_chosen(const ConvertRequest& request) {
+  const ArrayUse use{std::vector<std::string>(), request.arrays};
+  MeshToKeep mesh = read_arrays(request.input, request.output, use,
+                                [&](const MeshToKeep& read) { return has_arrays(request.arrays, read.array_names()); });
+  about_file(request.input, [&] { check_array_names(request.arrays, mesh.array_names()); });
+  keep_arrays(request.arrays, mesh.dataset);
+  return mesh;
+}
+
+void write_chosen(const ConvertRequest& request, const MeshToKeep& mesh) {
+  check_writable(request.output, request.overwrite);
+  OutputFiles files(request.overwrite);
+  write_kept(files, request.output, mesh.dataset, mesh.stored.get());
+  files.commit();
+}
+
+/// What becomes of the arrays in the output, which holds all those that it takes over.
+KeptArrays arrays_written(const ConvertRequest& request, const MeshToKeep& mesh) {
+  if (mesh.stored != nullptr) return {mesh.array_names(), {}};
+  return kept_arrays(request.output, mesh.dataset);
 }
 
 int convert_mesh(const ConvertRequest& request, Console& console) {
   check_writable(request.output, request.overwrite);
   Timer timer;
-  const Dataset dataset = [&] {
+  const MeshToKeep mesh = [&] {
     const Activity activity(console, "reading " + request.input.string());
     return read_chosen(request);
   }();
+  const Dataset& dataset = mesh.dataset;
   const double read_seconds = timer.seconds();
   warn_of_reading(request.input, dataset.warnings, dataset.ignored_cells, console);
-  const double write_seconds =
-      timed_write(request, console, [&] { write_dataset(request.output, dataset, request.overwrite); });
+  const double write_seconds = timed_write(request, console, [&] { write_chosen(request, mesh); });
 
-  const KeptArrays arrays = kept_arrays(request.output, dataset);
+  const KeptArrays arrays = arrays_written(request, mesh);
   warn_dropped_arrays(request.output, arrays.dropped, ".vtu, .vtk or .msh", console);
   const std::size_t lost_lines = dropped_lines(request.output, dataset);
   const std::size_t lost_triangles = dropped_triangles(request.output, dataset);

@@ -202,17 +202,37 @@ void warn_of_reading(const std::filesystem::path& file, const std::vector<std::s
     console.warn("{}: {} of kind {} left out", name, counted(count, "cell", "cells"), kind);
 }
 
-Dataset read_mesh(const SolveRequest& request, Console& console, const ArrayNames& wanted) {
+namespace {
+
+/// Calls `read` and passes on what the reader noticed.
+template <class Read>
+MeshToKeep read_and_warn(const SolveRequest& request, Console& console, Read&& read) {
   const Activity activity(console, "reading " + request.mesh.string());
   const DeviceStart device(request.options, request.mesh);
-  Dataset dataset =
-      read_arrays(request.mesh, wanted, [&](const Dataset& read) { return has_wanted_arrays(request, read); });
+  MeshToKeep mesh = read();
+  const Dataset& dataset = mesh.dataset;
   warn_of_reading(request.mesh, dataset.warnings, dataset.ignored_cells, console);
   if (is_carp_file(request.mesh) && !request.unit)
     console.warn(
         "{}: CARP coordinates are usually in µm; say so with --length-unit um, so that velocities are in mm/ms",
         request.mesh.string());
-  return dataset;
+  return mesh;
+}
+
+}  // namespace
+
+Dataset read_mesh(const SolveRequest& request, Console& console, const ArrayNames& wanted) {
+  const auto enough = [&](const Dataset& read) { return has_wanted_arrays(request, read, array_names(read)); };
+  const auto read = [&] { return MeshToKeep{read_arrays(request.mesh, wanted, enough), nullptr}; };
+  return read_and_warn(request, console, read).dataset;
+}
+
+MeshToKeep read_mesh_to_keep(const SolveRequest& request, Console& console) {
+  const auto enough = [&](const MeshToKeep& read) {
+    return has_wanted_arrays(request, read.dataset, read.array_names());
+  };
+  return read_and_warn(request, console,
+                       [&] { return read_arrays(request.mesh, request.output, array_use(request), enough); });
 }
 
 MetricRequest mesh_metric(const SolveRequest& request) {

@@ -36,6 +36,8 @@ void warn_of_reading(const std::filesystem::path& file, const std::vector<std::s
 /// Reads the mesh and passes on the reader's warnings. Arrays that are not `wanted` may be missing, unless one that the
 /// request names is not there.
 Dataset read_mesh(const SolveRequest& request, Console& console, const ArrayNames& wanted = {});
+/// The same of one that -o holds again.
+MeshToKeep read_mesh_to_keep(const SolveRequest& request, Console& console);
 
 /// The metric that is asked for on a mesh. Throws UsageError for axes of tensors that only images have.
 MetricRequest mesh_metric(const SolveRequest& request);

@@ -60,7 +60,8 @@ template <int Corners>
 class MeshRun {
  public:
   static constexpr bool in_parts = false;
-  MeshRun(const SolveRequest& request, Dataset&& dataset) : request_(request), dataset_(std::move(dataset)) {}
+  MeshRun(const SolveRequest& request, MeshToKeep&& mesh)
+      : request_(request), dataset_(std::move(mesh.dataset)), stored_(std::move(mesh.stored)) {}
 
   Sources sources(const SideInputs& inputs, Console& console) {
     Sources sources = gather_sources<Corners>(request_, inputs, dataset_, console);
@@ -124,12 +125,13 @@ class MeshRun {
     else if (request_.to_vertex_values())
       write_vertex_results(
           request_, dataset_.point_data, [&](std::size_t v) { return dataset_.points[v]; }, files);
-    else write_dataset(files, request_.output, dataset_);
+    else write_kept(files, request_.output, dataset_, stored_.get());
   }
 
  private:
   const SolveRequest& request_;
   Dataset dataset_;
+  std::shared_ptr<const StoredMesh> stored_;  ///< what the output takes over from the input, where it does
   SimplexMesh<Corners> mesh_;
   std::optional<std::vector<ElementId>> conducting_;  ///< where not all elements do
 };
@@ -283,16 +285,15 @@ int run_whole(const SolveRequest& request, SharedSteps* ranks, Console& console)
     summary.read_seconds = reading.seconds();
     return finish(ImageRun(request, std::move(image), std::move(problem)));
   }
-  Dataset dataset = read_mesh(request, console, wanted_arrays(request));
-  summary.cut_cells = dataset.cut_cells;
+  MeshToKeep mesh = read_mesh_to_keep(request, console);
+  summary.cut_cells = mesh.dataset.cut_cells;
   summary.read_seconds = reading.seconds();
   const int corners = about_file(request.mesh, [&] {
-    check_picture_data(request.picture, dataset);
-    check_array_names(kept_input_arrays(request), array_names(dataset));
-    return pick_elements(request, dataset);
+    check_picture_data(request.picture, mesh.dataset);
+    check_array_names(kept_input_arrays(request), mesh.array_names());
+    return pick_elements(request, mesh.dataset);
   });
-  return corners == 3 ? finish(MeshRun<3>(request, std::move(dataset)))
-                      : finish(MeshRun<4>(request, std::move(dataset)));
+  return corners == 3 ? finish(MeshRun<3>(request, std::move(mesh))) : finish(MeshRun<4>(request, std::move(mesh)));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "io/image_samples.h"
 #include "isochron/io/bytes.h"
+#include "isochron/io/packed_blocks.h"
 
 namespace isochron::test {
 namespace TEST_FILE {

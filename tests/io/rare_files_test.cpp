@@ -11,6 +11,7 @@
 #include "isochron/io/bytes.h"
 #include "isochron/io/file.h"
 #include "isochron/io/mesh/formats.h"
+#include "isochron/io/packed_blocks.h"
 #include "isochron/io/pieces/part_files.h"
 #include "isochron/io/pieces/part_input.h"
 

@@ -8,12 +8,14 @@
 #include <mutex>
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "isochron/core/big_vector.h"
 #include "isochron/core/parallel_in_order.h"
+#include "isochron/io/packed_blocks.h"
 #include "isochron/io/stretches.h"
 
 namespace isochron {
@@ -35,12 +37,25 @@ constexpr std::array<std::int8_t, 256> base64_values() {
   bad_file(path, "cannot be read ({}); check the file and its permissions", why);
 }
 
-constexpr std::string_view packed_too_short = "the compressed data is too short for what the file announces";
-
 constexpr std::size_t chunk_bytes = std::size_t{1} << 20;
 constexpr std::size_t zlib_bytes = std::size_t{1} << 17;  // its own buffer
-constexpr std::size_t task_bytes = std::size_t{1} << 18;  // of one thread at a time: in its cache
-constexpr std::size_t worth_threads = 8 * task_bytes;
+
+/// Gives whole pages of a block of memory back to the system. They hold nothing afterwards, and can be written again.
+void give_back_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
+#if defined(__linux__)
+  constexpr std::uintptr_t page = std::uintptr_t{1} << 16U;  // no page is larger
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (address + page - 1) / page * page, end = (address + bytes) / page * page;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+#endif
+}
+
+/// Of an open file: the same while nobody writes to it.
+FileIdentity identity_of(const Descriptor& file) {
+  struct stat found {};
+  if (::fstat(file.number(), &found) != 0) return {};
+  return {found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
+}
 
 /// Repeats a call of the system that a signal interrupted.
 template <class Call>
@@ -106,30 +121,6 @@ gzFile_s* unpacking(OpenFile& file, const std::filesystem::path& path) {
   }
   static_cast<void>(file.descriptor.close());
   return result;
-}
-
-void unpack(std::string_view packed, std::span<char> result, const std::filesystem::path& path) {
-  z_stream stream{};
-  constexpr int zlib_or_gzip = 15 + 32;
-  if (inflateInit2(&stream, zlib_or_gzip) != Z_OK) throw std::bad_alloc();
-  const std::unique_ptr<z_stream, decltype(&inflateEnd)> end(&stream, inflateEnd);
-  std::size_t taken = 0, made = 0;
-  while (made < result.size()) {  // zlib counts in 32 bits
-    const auto piece = [](std::size_t left) { return static_cast<uInt>(std::min<std::size_t>(left, 1U << 30U)); };
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
-    stream.avail_in = piece(packed.size() - taken);
-    stream.next_out = reinterpret_cast<Bytef*>(result.data() + made);
-    stream.avail_out = piece(result.size() - made);
-    const uInt room = stream.avail_out, input = stream.avail_in;
-    const int code = inflate(&stream, Z_NO_FLUSH);
-    taken += input - stream.avail_in;
-    made += room - stream.avail_out;
-    const bool another_member = code == Z_STREAM_END && stream.avail_in > 1 && stream.next_in[0] == 0x1f;
-    if (another_member && inflateReset(&stream) == Z_OK) continue;
-    if (code == Z_STREAM_END || code == Z_BUF_ERROR) break;  // nothing more to be had
-    if (code != Z_OK) damaged_file(path, "the compressed data is damaged");
-  }
-  if (made < result.size()) damaged_file(path, "{}", packed_too_short);
 }
 
 /// Bytes to be written.
@@ -218,27 +209,6 @@ void UnpackLimit::take(std::uint64_t bytes, const std::filesystem::path& path) {
   if (current != nullptr) current->left_ -= bytes;
 }
 
-std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path) {
-  const PackedBlock block{packed, expected};
-  return unpacked(std::span(&block, 1), path);
-}
-
-std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem::path& path) {
-  std::vector<std::size_t> begin;
-  std::size_t bytes = 0;
-  for (const PackedBlock& block : blocks) {
-    if (block.bytes > max_deflate_gain * block.packed.size()) damaged_file(path, "{}", packed_too_short);
-    begin.push_back(bytes);
-    bytes += block.bytes;
-  }
-  UnpackLimit::take(bytes, path);
-  std::string result(bytes, '\0');
-  parallel_tasks(bytes < worth_threads ? 1 : usual_threads(), blocks.size(), [&](std::size_t i) {
-    unpack(blocks[i].packed, std::span(result).subspan(begin[i], blocks[i].bytes), path);
-  });
-  return result;
-}
-
 std::string from_base64(std::string_view text, const std::filesystem::path& path) {
   static constexpr auto values = base64_values();
   std::string result;
@@ -272,6 +242,7 @@ FileBytes::FileBytes(const std::filesystem::path& path, Fetch fetch) : path_(pat
   size_ = file.bytes;
   advise_huge_pages(data_.get(), size_);
   plain_ = std::move(file.descriptor);
+  opened_ = identity_of(plain_);
   if (fetch == Fetch::asked) return;
   this->fetch(text());
   static_cast<void>(plain_.close());
@@ -309,6 +280,21 @@ void FileBytes::read_to(std::string_view part, const PlaceOfBytes& place) const 
     if (plain_.is_open()) read_at(begin + first, place(first, count), count);
     else std::memcpy(place(first, count), part.data() + first, count);
   });
+}
+
+void FileBytes::read_part(std::string_view part, char* to) const {
+  if (plain_.is_open()) read_at(static_cast<std::size_t>(part.data() - data_.get()), to, part.size());
+  else std::memcpy(to, part.data(), part.size());
+}
+
+void FileBytes::forget(std::string_view part) const {
+  if (!plain_.is_open() || part.empty()) return;
+  give_back_pages(data_.get() + (part.data() - data_.get()), part.size());
+}
+
+void FileBytes::require_unchanged() const {
+  if (plain_.is_open() && identity_of(plain_) != opened_)
+    bad_file(path_, "was changed meanwhile (the output takes arrays over from it); run the command again");
 }
 
 void take_items(std::string_view bytes, std::size_t item_bytes, const TakeItems& take) {
@@ -581,6 +567,10 @@ void ByteWriter::print_args(fmt::string_view format, fmt::format_args args) {
 
 void ByteWriter::put(std::string_view bytes) {
   empty_ = empty_ && bytes.empty();
+  if (memory_ != nullptr) {
+    memory_->append(bytes);
+    return;
+  }
   while (!bytes.empty()) {
     errno = 0;
     const auto done = uninterrupted(

@@ -1,4 +1,5 @@
-// The bytes of files, plain or compressed: whole, as a stream, and written. Compressed data is unpacked here alone.
+// The bytes of files, plain or compressed: whole, as a stream, and written. Compressed data is unpacked here and in
+// packed_blocks alone.
 #pragma once
 
 #include <algorithm>
@@ -52,19 +53,6 @@ class UnpackLimit {
   UnpackLimit* outer_;
 };
 
-/// A byte of deflate data stands for at most so many; the format cannot pack better.
-inline constexpr std::size_t max_deflate_gain = 1032;
-
-/// The first `expected` bytes of zlib or gzip data. Throws InputError about the file when the data is damaged or
-/// shorter; a size that the data cannot hold allocates nothing.
-std::string unpacked(std::string_view packed, std::size_t expected, const std::filesystem::path& path);
-/// The same for data that is packed in several blocks, on several threads.
-struct PackedBlock {
-  std::string_view packed;
-  std::size_t bytes;  ///< unpacked
-};
-std::string unpacked(std::span<const PackedBlock> blocks, const std::filesystem::path& path);
-
 /// An open file; it is closed when this goes.
 class Descriptor {
  public:
@@ -112,6 +100,12 @@ class FileBytes {
   void read_items(std::string_view part, std::size_t item_bytes, const TakeItems& take) const;
   /// The same for bytes that are put where `place` says.
   void read_to(std::string_view part, const PlaceOfBytes& place) const;
+  /// The same for a part that is put at `to`, on this thread.
+  void read_part(std::string_view part, char* to) const;
+  /// Gives the memory of a part back that was fetched, where it can be fetched again.
+  void forget(std::string_view part) const;
+  /// Throws InputError when the file was written to since it was opened. Another one may have got its name.
+  void require_unchanged() const;
 
  private:
   struct Free {
@@ -124,6 +118,7 @@ class FileBytes {
   std::unique_ptr<char, Free> data_;  // malloc, because realloc grows large blocks without copying
   std::size_t size_ = 0;
   Descriptor plain_;            // open where parts are fetched
+  FileIdentity opened_;         // likewise
   std::filesystem::path path_;  // likewise
 };
 
@@ -206,6 +201,8 @@ class ByteWriter {
  public:
   /// Opens `file.where`, gzipped when the target's name asks for it (".gz", ".mgz").
   explicit ByteWriter(const OutputFile& file);
+  /// Writes behind what is in `memory` instead.
+  explicit ByteWriter(std::string& memory) : memory_(&memory), packed_(false) {}
 
   void write(const void* bytes, std::size_t count) {
     if (count >= chunk_bytes) return write_large(static_cast<const char*>(bytes), count);
@@ -237,6 +234,7 @@ class ByteWriter {
 
   std::filesystem::path target_;
   Descriptor file_;
+  std::string* memory_ = nullptr;  // where there is no file
   bool packed_;
   bool empty_ = true;  // nothing is in the file yet
   fmt::memory_buffer buffer_;

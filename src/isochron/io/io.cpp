@@ -12,6 +12,7 @@
 #include "isochron/core/join_text.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/mesh/formats.h"
+#include "isochron/io/mesh/stored_mesh.h"
 #include "isochron/io/pieces/mesh_pieces.h"
 
 namespace isochron {
@@ -159,6 +160,15 @@ const MeshCodec& writable_mesh_codec(const fs::path& path) {
 void validate(const fs::path& path, const Dataset& dataset) {
   if (dataset.points.empty()) bad_file(path, "there are no points (the mesh is empty); export it again");
   check_dataset(path, dataset);
+}
+
+/// What all readers leave to be done.
+void complete(const fs::path& path, const ArrayNames& wanted, Dataset& dataset) {
+  for (DataArrays* data : {&dataset.point_data, &dataset.triangles.data, &dataset.tets.data, &dataset.line_data}) {
+    make_names_printable(*data);
+    keep_wanted(*data, wanted);
+  }
+  validate(path, dataset);
 }
 
 struct PlacedArrays {
@@ -313,11 +323,16 @@ Dataset read_dataset(const fs::path& path, const ArrayNames& wanted) {
   const bool by_content = find_mesh_codec(FileName(path).extension) == nullptr && is_freesurfer_surface(path);
   const MeshCodec& codec = by_content ? freesurfer_codec() : require_codec<InputError>(path);
   Dataset result = within_memory(path, [&] { return codec.read(path, wanted); });
-  for (DataArrays* data : {&result.point_data, &result.triangles.data, &result.tets.data, &result.line_data}) {
-    make_names_printable(*data);
-    keep_wanted(*data, wanted);
-  }
-  validate(path, result);
+  complete(path, wanted, result);
+  return result;
+}
+
+MeshToKeep read_to_keep(const fs::path& path, const fs::path& output, const ArrayUse& use) {
+  const auto is_vtu = [](const fs::path& file) { return FileName(file).full_extension() == ".vtu"; };
+  if (!is_vtu(path) || !is_vtu(output)) return {read_dataset(path, use.names()), nullptr};
+  require_file(path);
+  MeshToKeep result = within_memory(path, [&] { return read_vtu_to_keep(path, use); });
+  complete(path, use.names(), result.dataset);
   return result;
 }
 
@@ -409,12 +424,17 @@ void write_dataset(const fs::path& path, const Dataset& dataset, Overwrite overw
 }
 
 void write_dataset(OutputFiles& outputs, const fs::path& path, const Dataset& dataset) {
+  write_kept(outputs, path, dataset, nullptr);
+}
+
+void write_kept(OutputFiles& outputs, const fs::path& path, const Dataset& dataset, const StoredMesh* stored) {
   const MeshCodec& codec = writable_mesh_codec(path);
   check_holds(path, dataset);
   validate(path, dataset);
   check_points_held(path, codec, dataset);
   std::vector<OutputFile> files;
   for (const fs::path& target : files_written(path)) files.push_back(outputs.add(target));
+  if (stored != nullptr) return write_vtu(files[0], dataset, *stored);
   codec.write(files, dataset);  // which leaves out the fibres where there are none
 }
 

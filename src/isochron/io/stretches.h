@@ -10,6 +10,9 @@
 
 namespace isochron {
 
+inline constexpr std::size_t task_bytes = std::size_t{1} << 18;  ///< of one thread at a time: in its cache
+inline constexpr std::size_t worth_threads = 8 * task_bytes;     ///< of all threads
+
 /// Calls `body(first, some)` for stretches of [0, count), of `stretch` each and fewer in the last, as `parallel_tasks`.
 template <class Body>
 void parallel_stretches(int threads, std::size_t count, std::size_t stretch, Body&& body) {

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include "isochron/io/packed_blocks.h"
+
 namespace isochron {
 namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view zlib_compressor = "vtkZLibDataCompressor";
 constexpr std::string_view too_short = "an array is longer than its place in the file";
 
 /// Values in a file, raw or as base64, that are taken bit by bit. VTK starts base64 anew behind some of the numbers in
@@ -25,6 +28,18 @@ class ByteSource {
   [[nodiscard]] bool ends_behind(std::size_t bytes) const {
     const std::string_view filling = bytes % 3 == 1 ? "==" : "=";
     return !base64_ || (bytes % 3 != 0 && text_.substr(0, length_of(bytes)).ends_with(filling));
+  }
+  /// Whether so many bytes can follow.
+  [[nodiscard]] bool holds(std::uint64_t bytes) const {
+    return bytes <= text_.size() && (base64_ ? (bytes + 2) / 3 * 4 : bytes) <= text_.size();
+  }
+  /// The bytes at a place further on, read without those before it.
+  [[nodiscard]] std::string look_at(std::size_t place, std::size_t bytes, const FileBytes& file) const {
+    if (base64_)
+      return from_base64(text_.substr(place / 3 * 4, (bytes + 4) / 3 * 4), file_.path()).substr(place % 3, bytes);
+    std::string result(bytes, '\0');
+    file.read_part(text_.substr(place, bytes), result.data());
+    return result;
   }
 
  private:
@@ -52,6 +67,26 @@ std::string without_blanks(std::string_view text) {
   return result;
 }
 
+/// What stands in front of values.
+struct Front {
+  std::vector<std::uint64_t> numbers;  // of bytes; of packed values those of blocks, of bytes in a block and in the
+                                       // last one if that is shorter, and of packed bytes in each
+  std::size_t skip = 0;                // bytes of it that are not yet taken, as base64 goes on behind them
+  std::uint64_t bytes = 0;             // of the values, packed or not
+
+  [[nodiscard]] XmlBytes take_values(ByteSource& source) const {
+    XmlBytes result = source.take(skip + bytes);
+    result.text.remove_prefix(skip);
+    return result;
+  }
+  /// Of packed values: the bytes that block i stands for, and its packed ones.
+  [[nodiscard]] std::uint64_t unpacked_bytes(std::size_t i) const {
+    return 3 + i + 1 == numbers.size() && numbers[2] > 0 ? numbers[2] : numbers[1];
+  }
+  [[nodiscard]] std::uint64_t packed_bytes(std::size_t i) const { return numbers[3 + i]; }
+  [[nodiscard]] std::size_t blocks() const { return numbers.size() - 3; }
+};
+
 constexpr std::array<std::pair<std::string_view, char>, 5> entities{
     {{"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}}};
 
@@ -65,11 +100,11 @@ bool has_appended_values(std::string_view text) {
   return false;
 }
 
-/// The types that are read and written; ids are 64 bits wide.
-constexpr TypeNames vtk_types[] = {{ScalarType::uint8, "UInt8"},
-                                   {ScalarType::int32, "Int32"},
-                                   {ScalarType::int64, "Int64"},
-                                   {ScalarType::float32, "Float32"}};
+constexpr TypeNames vtk_types[] = {{ScalarType::int8, "Int8"},       {ScalarType::uint8, "UInt8"},
+                                   {ScalarType::int16, "Int16"},     {ScalarType::uint16, "UInt16"},
+                                   {ScalarType::int32, "Int32"},     {ScalarType::uint32, "UInt32"},
+                                   {ScalarType::int64, "Int64"},     {ScalarType::uint64, "UInt64"},
+                                   {ScalarType::float32, "Float32"}, {ScalarType::float64, "Float64"}};
 
 }  // namespace
 
@@ -235,7 +270,7 @@ void VtkXmlFile::start_file(const XmlEvent& element) {
   if (element.attribute("header_type") == "UInt64") header_bytes_ = 8;
   const std::string_view compressor = element.attribute("compressor").value_or("");
   compressed_ = !compressor.empty();
-  if (compressed_ && compressor != "vtkZLibDataCompressor")
+  if (compressed_ && compressor != zlib_compressor)
     bad_file(path_,
              "cannot be unpacked (its compressor is {}, and only zlib is understood); write it "
              "with zlib or without compression",
@@ -286,56 +321,106 @@ void VtkXmlFile::expect_kind(std::string_view kind) const {
 }
 
 std::string_view VtkXmlFile::place_of(const XmlArray& array) const {
+  if (array.format != "appended") return array.inside;
+  if (array.offset > appended_.size()) fail("{}", too_short);
   const auto next = std::upper_bound(offsets_.begin(), offsets_.end(), array.offset);
   const std::size_t end = next == offsets_.end() ? std::string_view::npos : *next - array.offset;
   return appended_.substr(array.offset, end);
 }
 
-XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
-  const bool appended = array.format == "appended", raw = appended && !appended_base64_ && !compressed_;
-  if (array.format == "ascii" || (!appended && array.inside.empty())) return {};
-  if (appended && array.offset > appended_.size()) fail("{}", too_short);
-  const std::string inside = appended ? std::string() : without_blanks(array.inside);
-  const std::string_view place = appended ? place_of(array) : std::string_view(inside);
-  if (appended) file_.fetch(raw ? place.substr(0, header_bytes_) : place);
-  ByteSource source(*this, place, !appended || appended_base64_);
-  const auto number = [&](std::string_view header, std::size_t i) -> std::uint64_t {
-    const char* at = header.data() + i * header_bytes_;
+template <class Body>
+auto VtkXmlFile::with_values(const XmlArray& array, const Body& body) const {
+  const bool appended = array.format == "appended", raw = appended && !appended_base64_;
+  const std::string_view place = place_of(array);
+  if (appended || forgotten_) file_.fetch(raw ? place.substr(0, header_bytes_) : place);
+  const bool blanks = !appended && std::any_of(place.begin(), place.end(), is_blank);
+  const std::string inside = blanks ? without_blanks(place) : std::string();
+  ByteSource source(*this, blanks ? inside : place, !raw);
+  const auto number = [&](std::string_view bytes, std::size_t i) -> std::uint64_t {
+    const char* at = bytes.data() + i * header_bytes_;
     if (header_bytes_ == 4) return value_at<std::uint32_t>(at, order_);
     return static_cast<std::uint64_t>(to_stored(value_at<std::uint64_t>(at, order_)));
   };
   const std::uint64_t first = number(source.peek(header_bytes_).text, 0);
   if (first > file_.text().size()) fail("{}", too_short);
-  if (!compressed_) {
-    if (source.ends_behind(header_bytes_)) {
-      source.take(header_bytes_);
-      XmlBytes result = source.take(first);
-      if (raw) result.file = &file_;
-      return result;
+  Front front{{first}, 0, first};
+  if (compressed_) {
+    const std::size_t header_bytes = (3 + first) * header_bytes_;
+    if (raw) file_.fetch(place.substr(0, header_bytes));
+    const XmlBytes header = source.take(header_bytes);
+    for (std::size_t i = 1; i < 3 + first; ++i) front.numbers.push_back(number(header.text, i));
+    front.bytes = 0;
+    for (std::size_t i = 0; i < first; ++i) {
+      front.bytes += front.packed_bytes(i);
+      if (front.bytes > file_.text().size()) fail("{}", too_short);
     }
-    XmlBytes all = source.take(header_bytes_ + first);
-    all.text.remove_prefix(header_bytes_);
-    return all;
+  } else if (source.ends_behind(header_bytes_)) {
+    source.take(header_bytes_);
+  } else {
+    front.skip = header_bytes_;
   }
-  // The numbers of blocks, of bytes in a block and in the last one if that is shorter, and of packed bytes in each.
-  const XmlBytes header = source.take((3 + first) * header_bytes_);
-  std::uint64_t packed = 0;
-  for (std::uint64_t i = 0; i < first; ++i) {
-    packed += number(header.text, 3 + i);
-    if (packed > file_.text().size()) fail("{}", too_short);
-  }
-  const XmlBytes data = source.take(packed);
-  std::vector<PackedBlock> blocks;
-  std::string_view left = data.text;
-  for (std::uint64_t i = 0; i < first; ++i) {
-    const std::uint64_t last = number(header.text, 2), size = number(header.text, 3 + i);
-    blocks.push_back({left.substr(0, size), i + 1 == first && last > 0 ? last : number(header.text, 1)});
-    left.remove_prefix(size);
-  }
-  XmlBytes result;
-  result.own = std::make_unique<const std::string>(unpacked(blocks, path_));
-  result.text = *result.own;
-  return result;
+  return body(source, front);
+}
+
+XmlBytes VtkXmlFile::bytes(const XmlArray& array) const {
+  const bool appended = array.format == "appended";
+  if (array.format == "ascii" || (!appended && array.inside.empty())) return {};
+  return with_values(array, [&](ByteSource& source, const Front& front) {
+    XmlBytes stored = front.take_values(source);
+    const bool in_file = appended && !appended_base64_;
+    if (in_file && !compressed_) stored.file = &file_;
+    if (!compressed_) return stored;
+    if (in_file) file_.fetch(stored.text);
+    std::vector<PackedBlock> blocks;
+    std::string_view left = stored.text;
+    for (std::size_t i = 0; i < front.blocks(); ++i) {
+      blocks.push_back({left.substr(0, front.packed_bytes(i)), front.unpacked_bytes(i)});
+      left.remove_prefix(blocks.back().packed.size());
+    }
+    XmlBytes result;
+    result.own = std::make_unique<const std::string>(unpacked(blocks, path_));
+    result.text = *result.own;
+    return result;
+  });
+}
+
+std::optional<StoredArray> VtkXmlFile::stored(const XmlArray& array, std::uint64_t values) const {
+  if (array.format == "ascii" || (array.format != "appended" && array.inside.empty())) return std::nullopt;
+  return with_values(array, [&](const ByteSource& source, const Front& front) -> std::optional<StoredArray> {
+    if (!source.holds(front.skip + front.bytes)) return std::nullopt;
+    const std::uint64_t wanted = values * size_of(array.type);
+    if (!compressed_ && front.bytes != wanted) return std::nullopt;
+    std::uint64_t bytes = 0;
+    std::size_t place = 0;
+    for (std::size_t i = 0; compressed_ && i < front.blocks(); ++i) {
+      const std::uint64_t packed = front.packed_bytes(i), block = front.unpacked_bytes(i);
+      if (packed < 2 || block > max_deflate_gain * packed || !begins_like_zlib(source.look_at(place, 2, file_)))
+        return std::nullopt;
+      place += packed;
+      bytes += block;
+      if (bytes > wanted) return std::nullopt;
+    }
+    if (compressed_ && bytes != wanted) return std::nullopt;
+    return StoredArray{this, &array, front.numbers, front.bytes};
+  });
+}
+
+void VtkXmlFile::write_stored(const XmlArray& array, ByteWriter& writer) const {
+  with_values(array, [&](ByteSource& source, const Front& front) {
+    const XmlBytes stored = front.take_values(source);
+    if (stored.own != nullptr) return writer.write(stored.text);
+    writer.write_items(stored.text.size(), 1, [&](std::size_t first, std::size_t count, char* to) {
+      file_.read_part(stored.text.substr(first, count), to);
+    });
+  });
+}
+
+void VtkXmlFile::forget_values() {
+  for (const XmlPiece& piece : pieces_)
+    for (const XmlSection& section : piece.sections)
+      for (const XmlArray& array : section.arrays)
+        if (array.format != "ascii") file_.forget(place_of(array));
+  forgotten_ = true;
 }
 
 DataArray::Values VtkXmlFile::values(const XmlArray& array, const XmlBytes& bytes) const {
@@ -361,10 +446,7 @@ void VtkXmlFile::check_fits(const XmlArray& array, std::size_t values, std::size
          tuples);
 }
 
-std::string_view vtk_type_name(ScalarType type) {
-  const std::string_view name = name_of(vtk_types, type);
-  return name.empty() ? "Float64" : name;
-}
+std::string_view vtk_type_name(ScalarType type) { return name_of(vtk_types, type); }
 
 std::string xml_escaped(std::string_view text) {
   std::string result;
@@ -387,41 +469,70 @@ std::string xml_unescaped(std::string_view text) {
   return result;
 }
 
-void start_vtk_file(ByteWriter& writer, const char* kind) {
+void start_vtk_file(ByteWriter& writer, const char* kind, const XmlEncoding& encoding) {
   writer.print(
-      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\">\n", kind,
-      native_encoding == Encoding::little_endian ? "LittleEndian" : "BigEndian");
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"{}\" version=\"1.0\" byte_order=\"{}\" header_type=\"UInt64\"{}>\n",
+      kind, encoding.order == Encoding::little_endian ? "LittleEndian" : "BigEndian",
+      encoding.packed ? fmt::format(" compressor=\"{}\"", zlib_compressor) : std::string());
 }
 
-VtkXmlWriter::VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes)
-    : writer_(file), kind_(kind) {
-  start_vtk_file(writer_, kind);
+VtkXmlWriter::VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes, XmlEncoding encoding)
+    : writer_(file), kind_(kind), encoding_(encoding) {
+  start_vtk_file(writer_, kind, encoding);
   print("  <{}{}>\n", kind, attributes);
+}
+
+void VtkXmlWriter::announce(const std::string& name, ScalarType type, int components, Block block) {
+  print("        <DataArray type=\"{}\" Name=\"{}\"", vtk_type_name(type), xml_escaped(name));
+  if (components != 1) print(" NumberOfComponents=\"{}\"", components);
+  print(" format=\"appended\" offset=\"");
+  block.place = header_.size();
+  blocks_.push_back(std::move(block));
+  print("\"/>\n");
 }
 
 void VtkXmlWriter::array(const std::string& name, ScalarType type, int components, std::size_t bytes,
                          std::function<void(ByteWriter&)> write) {
-  print("        <DataArray type=\"{}\" Name=\"{}\"", vtk_type_name(type), xml_escaped(name));
-  if (components != 1) print(" NumberOfComponents=\"{}\"", components);
-  print(" format=\"appended\" offset=\"");
-  blocks_.push_back({header_.size(), bytes, std::move(write)});
-  print("\"/>\n");
+  if (!encoding_.packed) return announce(name, type, components, {0, {bytes}, bytes, std::move(write)});
+  std::string plain;  // how long it is when it is packed stands in front of it
+  plain.reserve(bytes);
+  ByteWriter to_memory(plain);
+  write(to_memory);
+  to_memory.finish();
+  const auto packed = std::make_shared<const PackedBytes>(packed_in_blocks(plain));
+  std::vector<std::uint64_t> numbers{packed->sizes.size(), packed->block_bytes, plain.size() % packed->block_bytes};
+  numbers.insert(numbers.end(), packed->sizes.begin(), packed->sizes.end());
+  announce(name, type, components, {0, std::move(numbers), packed->bytes.size(), [packed](ByteWriter& writer) {
+                                      writer.write(packed->bytes);
+                                    }});
 }
 
-void VtkXmlWriter::arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes) {
+void VtkXmlWriter::array(const StoredArray& stored) {
+  const XmlArray& array = *stored.array;
+  announce(array.name, array.type, array.components,
+           {0, stored.numbers, stored.bytes,
+            [file = stored.file, &array](ByteWriter& writer) { file->write_stored(array, writer); }});
+}
+
+void VtkXmlWriter::arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes,
+                          std::span<const StoredArray> stored) {
   print("      <{}{}>\n", tag, attributes);
-  for (const JoinedArray& joined : join_arrays(blocks))
+  for (const StoredArray& one : stored) array(one);
+  for (const JoinedArray& joined : join_arrays(blocks)) {
+    const auto same_name = [&](const StoredArray& one) { return one.array->name == joined.name; };
+    if (std::any_of(stored.begin(), stored.end(), same_name)) continue;
     array(joined.name, joined.type, joined.components, joined.byte_count(),
-          [joined](ByteWriter& writer) { write_values(writer, joined, native_encoding); });
+          [joined, order = encoding_.order](ByteWriter& writer) { write_values(writer, joined, order); });
+  }
   print("      </{}>\n", tag);
 }
 
 void VtkXmlWriter::write_header() {
   std::uint64_t offset = 0;
-  for (const Block& block : blocks_) offset += sizeof(std::uint64_t) + block.bytes;
+  for (const Block& block : blocks_) offset += block.all_bytes();
   std::size_t written = 0;
   for (const Block& block : blocks_) {
-    offset -= sizeof(std::uint64_t) + block.bytes;
+    offset -= block.all_bytes();
     writer_.print("{}{}", std::string_view(header_).substr(written, block.place - written), offset);
     written = block.place;
   }
@@ -433,7 +544,7 @@ void VtkXmlWriter::finish() {
   write_header();
   std::reverse(blocks_.begin(), blocks_.end());
   for (const Block& block : blocks_) {
-    write_value(writer_, std::uint64_t{block.bytes}, native_encoding);
+    for (const std::uint64_t number : block.numbers) write_value(writer_, number, encoding_.order);
     block.write(writer_);
   }
   writer_.print("\n  </AppendedData>\n</VTKFile>\n");

@@ -92,6 +92,22 @@ struct XmlBytes {
   }
 };
 
+/// How a file keeps the values of all its arrays.
+struct XmlEncoding {
+  Encoding order = native_encoding;
+  bool packed = false;  ///< by zlib
+};
+
+class VtkXmlFile;
+
+/// An array as it is stored in a file, for another one that takes it over.
+struct StoredArray {
+  const VtkXmlFile* file;
+  const XmlArray* array;
+  std::vector<std::uint64_t> numbers;  ///< in front of the values
+  std::uint64_t bytes;                 ///< of the values, packed where the file is
+};
+
 /// A file and its header; appended values are read when they are asked for. zlib is the only compression that is
 /// understood. Everything throws InputError about the file.
 class VtkXmlFile {
@@ -109,6 +125,16 @@ class VtkXmlFile {
   /// The values of an array as bytes; none of one that is text.
   [[nodiscard]] XmlBytes bytes(const XmlArray& array) const;
   [[nodiscard]] Encoding byte_order() const { return order_; }
+  [[nodiscard]] XmlEncoding encoding() const { return {order_, compressed_}; }
+  /// An array of exactly so many values that can be taken over as it is stored. Nothing where it is text, or where the
+  /// numbers in front or the first bytes of its blocks are not as they should be: reading it says what is wrong.
+  [[nodiscard]] std::optional<StoredArray> stored(const XmlArray& array, std::uint64_t values) const;
+  /// Writes the values of an array as they are stored, but not as base64.
+  void write_stored(const XmlArray& array, ByteWriter& writer) const;
+  /// Gives back the memory of values; those that are not text can be asked for again.
+  void forget_values();
+  /// Throws when the file was written to since it was opened.
+  void require_unchanged() const { file_.require_unchanged(); }
   /// All values of an array; `bytes` are its own.
   [[nodiscard]] DataArray::Values values(const XmlArray& array) const { return values(array, bytes(array)); }
   [[nodiscard]] DataArray::Values values(const XmlArray& array, const XmlBytes& bytes) const;
@@ -127,8 +153,11 @@ class VtkXmlFile {
   void start_file(const XmlEvent& element);
   void start_appended(const XmlEvent& element);
   void read_array(const XmlEvent& element);
-  /// Its appended values: they end where those of another array begin.
+  /// The text or bytes of its values; appended ones end where those of another array begin.
   [[nodiscard]] std::string_view place_of(const XmlArray& array) const;
+  /// Calls `body(source, front)` where its values begin.
+  template <class Body>
+  auto with_values(const XmlArray& array, const Body& body) const;
 
   std::filesystem::path path_;
   FileBytes file_;
@@ -142,6 +171,7 @@ class VtkXmlFile {
   std::string_view appended_;
   std::vector<std::uint64_t> offsets_;  // of appended arrays, in ascending order
   bool appended_base64_ = false;
+  bool forgotten_ = false;  // the values inside of elements
 };
 
 /// What a file, or a set of files, holds: VTU any cells, VTP triangles and lines, VTI an image.
@@ -164,7 +194,7 @@ std::string xml_unescaped(std::string_view text);
 std::string_view vtk_type_name(ScalarType type);
 
 /// Writes the first lines of a file of a kind.
-void start_vtk_file(ByteWriter& writer, const char* kind);
+void start_vtk_file(ByteWriter& writer, const char* kind, const XmlEncoding& encoding = {});
 
 /// Collects what the header announces and writes it behind the header, the last array first. (meshio 5 gives arrays new
 /// offsets one by one, by their old ones; an array further back in the header is then never mistaken for one before
@@ -173,30 +203,39 @@ class VtkXmlWriter {
  public:
   /// Starts a file of a kind ("PolyData"), whose element has these attributes (each with a blank in front). Throws
   /// RuntimeError.
-  VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes = {});
+  VtkXmlWriter(const OutputFile& file, const char* kind, std::string_view attributes = {}, XmlEncoding encoding = {});
 
   template <class... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
     fmt::format_to(std::back_inserter(header_), format, std::forward<Args>(args)...);
   }
-  /// Announces an array whose values `write` will append.
+  /// Announces an array whose values `write` will append, in the byte order of the file.
   void array(const std::string& name, ScalarType type, int components, std::size_t bytes,
              std::function<void(ByteWriter&)> write);
-  /// Announces all arrays of some blocks in an element of their own.
-  void arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes = {});
+  /// The same for one that is taken over from a file of the same encoding, which must outlive this.
+  void array(const StoredArray& stored);
+  /// Announces arrays that are taken over and all of some blocks in an element of their own. Of two of one name that of
+  /// a block is left out.
+  void arrays(const char* tag, std::span<const ArrayBlock> blocks, std::string_view attributes = {},
+              std::span<const StoredArray> stored = {});
   /// Ends the piece and the header, and writes the values.
   void finish();
 
  private:
   struct Block {
-    std::size_t place;  // in the header, where its offset belongs
-    std::size_t bytes;
+    std::size_t place;                   // in the header, where its offset belongs
+    std::vector<std::uint64_t> numbers;  // in front of the values
+    std::uint64_t bytes;
     std::function<void(ByteWriter&)> write;
+
+    [[nodiscard]] std::uint64_t all_bytes() const { return numbers.size() * sizeof(std::uint64_t) + bytes; }
   };
+  void announce(const std::string& name, ScalarType type, int components, Block block);
   void write_header();
 
   ByteWriter writer_;
   const char* kind_;
+  XmlEncoding encoding_;
   std::string header_;
   std::vector<Block> blocks_;
 };

@@ -5,6 +5,7 @@
 #include "isochron/io/file.h"
 #include "isochron/io/image/formats.h"
 #include "isochron/io/image/values.h"
+#include "isochron/io/packed_blocks.h"
 
 namespace isochron {
 namespace {

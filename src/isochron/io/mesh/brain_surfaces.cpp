@@ -3,6 +3,7 @@
 
 #include "isochron/io/image/values.h"
 #include "isochron/io/mesh/formats.h"
+#include "isochron/io/packed_blocks.h"
 
 namespace isochron {
 namespace {

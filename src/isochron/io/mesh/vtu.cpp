@@ -1,6 +1,7 @@
 #include <atomic>
 
 #include "isochron/io/mesh/formats.h"
+#include "isochron/io/mesh/stored_mesh.h"
 
 namespace isochron {
 namespace {
@@ -168,14 +169,18 @@ struct Counted {
   std::size_t tuples;
 };
 
+/// Whether an array has to be read.
+using IsWanted = std::function<bool(ArrayPlace, std::string_view name)>;
+
 /// The arrays of a section that are wanted and that every piece has; those that some lack are left out with a warning.
 template <class Take>
-void join_sections(const VtkXmlFile& file, std::string_view name, const std::vector<Counted>& pieces,
-                   const ArrayNames& names, std::vector<std::string>& warnings, Take&& take) {
+void join_sections(const VtkXmlFile& file, ArrayPlace place, const std::vector<Counted>& pieces,
+                   const IsWanted& is_wanted, std::vector<std::string>& warnings, Take&& take) {
+  const std::string_view name = place == ArrayPlace::points ? "PointData" : "CellData";
   const XmlSection* first = pieces.empty() ? nullptr : pieces[0].piece->find(name);
   if (first == nullptr) return;
   for (const XmlArray& wanted : first->arrays) {
-    if (!may_be_wanted(wanted.name, names)) continue;
+    if (!is_wanted(place, wanted.name)) continue;
     DataArray joined = file.read(wanted, pieces[0].tuples);
     bool everywhere = true;
     for (std::size_t i = 1; i < pieces.size(); ++i) {
@@ -201,9 +206,12 @@ struct CellSection {
   int kind;  // 0: see the types in it
 };
 
-Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span<const CellSection> sections,
-                  CornerOrder order, const ArrayNames& names) {
-  const VtkXmlFile file(path);
+constexpr std::array grid_sections{CellSection{"Cells", 0}};
+
+/// `choose(dataset, cells)` tells which arrays are wanted, when there are all points and so many cells.
+template <class Choose>
+Dataset read_mesh(const VtkXmlFile& file, const char* kind, std::span<const CellSection> sections, CornerOrder order,
+                  Choose&& choose) {
   file.expect_kind(kind);
   Dataset dataset;
   std::vector<Counted> with_points, with_cells;
@@ -228,9 +236,10 @@ Dataset read_mesh(const std::filesystem::path& path, const char* kind, std::span
     }
     if (joiner.sorter().cell_count() > cells) with_cells.push_back({&piece, joiner.sorter().cell_count() - cells});
   }
-  join_sections(file, "PointData", with_points, names, dataset.warnings,
+  const IsWanted is_wanted = choose(std::as_const(dataset), joiner.sorter().cell_count());
+  join_sections(file, ArrayPlace::points, with_points, is_wanted, dataset.warnings,
                 [&](DataArray array) { add_named(dataset.point_data, std::move(array), "point_array"); });
-  join_sections(file, "CellData", with_cells, names, dataset.warnings,
+  join_sections(file, ArrayPlace::cells, with_cells, is_wanted, dataset.warnings,
                 [&](DataArray array) { joiner.sorter().add_array(std::move(array)); });
   return dataset;
 }
@@ -281,15 +290,17 @@ void cell_lists(VtkXmlWriter& xml, std::size_t points, const Cells&... blocks) {
   });
 }
 
-void points_section(VtkXmlWriter& xml, const Dataset& dataset, ScalarType type) {
+/// Points and cells are those that are stored, where there are such.
+void points_section(VtkXmlWriter& xml, const Dataset& dataset, ScalarType type, const StoredMesh* stored) {
   xml.print("      <Points>\n");
-  xml.array("Points", type, 3, 3 * dataset.points.size() * size_of(type),
-            [&dataset, type](ByteWriter& writer) { write_points(writer, dataset.points, type, native_encoding); });
+  if (stored != nullptr) xml.array(stored->points());
+  else
+    xml.array("Points", type, 3, 3 * dataset.points.size() * size_of(type),
+              [&dataset, type](ByteWriter& writer) { write_points(writer, dataset.points, type, native_encoding); });
   xml.print("      </Points>\n");
 }
 
-void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
-  xml.print("      <Cells>\n");
+void grid_lists(VtkXmlWriter& xml, const Dataset& dataset) {
   cell_lists(xml, dataset.points.size(), dataset.tets.cells, dataset.triangles.cells, dataset.lines);
   const std::size_t cells = dataset.tets.cells.size() + dataset.triangles.cells.size() + dataset.lines.size();
   xml.array("types", ScalarType::uint8, 1, cells, [&dataset](ByteWriter& writer) {
@@ -298,6 +309,13 @@ void grid_cells(VtkXmlWriter& xml, const Dataset& dataset) {
                                [&](std::size_t i) { return vtk_kind(kind, block[i].size()); });
     });
   });
+}
+
+void grid_cells(VtkXmlWriter& xml, const Dataset& dataset, const StoredMesh* stored) {
+  xml.print("      <Cells>\n");
+  if (stored == nullptr) grid_lists(xml, dataset);
+  else
+    for (const StoredArray& array : stored->cells()) xml.array(array);
   xml.print("      </Cells>\n");
 }
 
@@ -309,14 +327,21 @@ void surface_cells(VtkXmlWriter& xml, const Dataset& dataset) {
   xml.print("      </Polys>\n");
 }
 
-/// Names the array that holds the ids in a larger mesh, where there is one.
-std::string ids_attribute(const DataArrays& data, const char* name) {
-  return data.find(name) != nullptr ? fmt::format(" GlobalIds=\"{}\"", name) : std::string();
+/// Values on points or cells; an attribute names the array that holds the ids in a larger mesh, where there is one.
+void data_section(VtkXmlWriter& xml, ArrayPlace place, std::span<const ArrayBlock> blocks, const DataArrays& data,
+                  const StoredMesh* stored) {
+  const bool on_points = place == ArrayPlace::points;
+  const char* ids = on_points ? global_point_ids : global_cell_ids;
+  const bool has_ids = data.find(ids) != nullptr || (stored != nullptr && stored->has(place, ids));
+  xml.arrays(on_points ? "PointData" : "CellData", blocks, has_ids ? fmt::format(" GlobalIds=\"{}\"", ids) : "",
+             stored != nullptr ? stored->arrays(place) : std::span<const StoredArray>());
 }
 
-void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, ScalarType point_type) {
+void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, ScalarType point_type,
+                const StoredMesh* stored = nullptr) {
   const bool grid = kind == PieceKind::grid;
-  VtkXmlWriter xml(file, grid ? "UnstructuredGrid" : "PolyData");
+  VtkXmlWriter xml(file, grid ? "UnstructuredGrid" : "PolyData", {},
+                   stored != nullptr ? stored->file().encoding() : XmlEncoding{});
   const std::size_t points = dataset.points.size(), lines = dataset.lines.size(),
                     triangles = dataset.triangles.cells.size(), tets = dataset.tets.cells.size();
   if (grid) xml.print("    <Piece NumberOfPoints=\"{}\" NumberOfCells=\"{}\">\n", points, tets + triangles + lines);
@@ -325,11 +350,11 @@ void write_mesh(const OutputFile& file, const Dataset& dataset, PieceKind kind, 
         "    <Piece NumberOfPoints=\"{}\" NumberOfVerts=\"0\" NumberOfLines=\"{}\" NumberOfStrips=\"0\" "
         "NumberOfPolys=\"{}\">\n",
         points, lines, triangles);
-  xml.arrays("PointData", std::array{point_block(dataset)}, ids_attribute(dataset.point_data, global_point_ids));
-  xml.arrays("CellData", cell_blocks(dataset, kind),
-             ids_attribute(grid ? dataset.tets.data : dataset.triangles.data, global_cell_ids));
-  points_section(xml, dataset, point_type);
-  if (grid) grid_cells(xml, dataset);
+  data_section(xml, ArrayPlace::points, std::array{point_block(dataset)}, dataset.point_data, stored);
+  data_section(xml, ArrayPlace::cells, cell_blocks(dataset, kind), grid ? dataset.tets.data : dataset.triangles.data,
+               stored);
+  points_section(xml, dataset, point_type, stored);
+  if (grid) grid_cells(xml, dataset, stored);
   else surface_cells(xml, dataset);
   xml.finish();
 }
@@ -344,12 +369,32 @@ Dataset read_vtp(const std::filesystem::path& path, const ArrayNames& wanted) {
 }
 
 Dataset read_vtk_piece(const std::filesystem::path& path, PieceKind kind, CornerOrder order, const ArrayNames& wanted) {
-  if (kind == PieceKind::grid)
-    return read_mesh(path, "UnstructuredGrid", std::array{CellSection{"Cells", 0}}, order, wanted);
-  return read_mesh(path, "PolyData",
+  const VtkXmlFile file(path);
+  const auto choose = [&](const Dataset&, std::size_t) -> IsWanted {
+    return [&](ArrayPlace, std::string_view name) { return may_be_wanted(name, wanted); };
+  };
+  if (kind == PieceKind::grid) return read_mesh(file, "UnstructuredGrid", grid_sections, order, choose);
+  return read_mesh(file, "PolyData",
                    std::array{CellSection{"Verts", kind_poly_vertex}, CellSection{"Lines", kind_poly_line},
                               CellSection{"Polys", kind_polygon}, CellSection{"Strips", kind_triangle_strip}},
-                   order, wanted);
+                   order, choose);
+}
+
+MeshToKeep read_vtu_to_keep(const std::filesystem::path& path, const ArrayUse& use) {
+  const auto stored = std::make_shared<StoredMesh>(path);
+  bool taken = false;
+  const auto choose = [&](const Dataset& dataset, std::size_t cells) -> IsWanted {
+    taken = stored->take(dataset, cells, use);
+    if (!taken) return [names = use.names()](ArrayPlace, std::string_view name) { return may_be_wanted(name, names); };
+    return [&](ArrayPlace place, std::string_view name) {
+      return may_be_wanted(name, use.used) || (use.keeps(place, name) && !stored->has(place, name));
+    };
+  };
+  MeshToKeep result{read_mesh(stored->file(), "UnstructuredGrid", grid_sections, CornerOrder::ids, choose), nullptr};
+  if (!taken) return result;
+  stored->forget_values();
+  result.stored = stored;
+  return result;
 }
 
 ArrayBlock point_block(const Dataset& d) { return {&d.point_data, d.points.size(), "points"}; }
@@ -364,6 +409,12 @@ std::vector<ArrayBlock> cell_blocks(const Dataset& d, PieceKind kind) {
 
 void write_vtu(std::span<const OutputFile> files, const Dataset& dataset) {
   write_mesh(files[0], dataset, PieceKind::grid, smallest_type(dataset.points));
+}
+
+void write_vtu(const OutputFile& file, const Dataset& dataset, const StoredMesh& stored) {
+  stored.file().require_unchanged();
+  write_mesh(file, dataset, PieceKind::grid, ScalarType::float64, &stored);
+  stored.file().require_unchanged();
 }
 
 void write_vtp(std::span<const OutputFile> files, const Dataset& dataset) {
