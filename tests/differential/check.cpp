@@ -389,13 +389,15 @@ class Checker {
     std::size_t vertex = 0;
     double allowed = 0;
   };
+  /// An update keeps times that may be early by what counts as a gain.
   WorstShare worst_share(const Arrival& arrival) {
     const FixedPoint::Bounds& allowed = bounds(arrival.precision);
     WorstShare worst;
     for (std::size_t v = 0; v < arrival.times.size(); ++v) {
       const double time = arrival.times[v], wanted = reference_->times[v];
       if (time == wanted) continue;
-      const double limit = time > wanted ? allowed.late[v] : allowed.early[v];
+      const bool may_be_late = time > wanted || arrival.changed;
+      const double limit = may_be_late ? std::max(allowed.late[v], allowed.early[v]) : allowed.early[v];
       const double share = (time < infinity) == (wanted < infinity) ? std::abs(time - wanted) / limit : infinity;
       if (share > worst.share) worst = {share, v, limit};
     }

@@ -97,8 +97,30 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
     return seeds_of_sets(source_sets, at_once, [this](const Sources& sources) { return seeds_of(sources); });
   }
 
-  /// Stencils are prepared for the whole image.
-  static bool change_metric(const HeldMetric& /*metric*/, std::span<const ElementId> /*voxels*/) { return false; }
+  /// Takes a metric that differs on some voxels, with stencils along the axes. False when all must be prepared again.
+  bool change_metric(const HeldMetric& metric, std::span<const ElementId> voxels) {
+    if (!ready_ || on_gpu_ != nullptr || speeds_ != nullptr || metric.host() == nullptr) return false;
+    const VoxelMetric in_voxels{grid_, *metric.host()};
+    std::vector<VertexId> allowed;
+    bool usable = true;
+    for (const ElementId voxel : voxels)
+      for_vertices(voxel, [&](VertexId v) {
+        allowed.push_back(v);
+        usable = usable && usable_on(*metric.host(), voxel);
+      });
+    if (!usable) check_grid_metric(in_voxels, *cells_);  // says where
+    metric_ = metric.host();
+    slowness_.reset();
+    return with_precision([&](auto scalar) {
+      return std::visit(
+          [&](auto& made) {
+            if constexpr (requires { change_stencils(made, in_voxels, allowed); })
+              return change_stencils(made, in_voxels, allowed);
+            return false;
+          },
+          problem<decltype(scalar)>());
+    });
+  }
   template <class Visit>
   void for_vertices(ElementId voxel, const Visit& visit) const {
     const VertexId v(voxel.index());

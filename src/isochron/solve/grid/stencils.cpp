@@ -386,4 +386,25 @@ template SymTensor3d velocity_tensor<3>(SymTensor3d);
 template AnyGridProblem<float> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
 template AnyGridProblem<double> make_stencils(const VoxelMetric&, const GridCells&, const StencilPlan&, int);
 
+template <class T, int Dim>
+bool change_stencils(AxisProblem<T, Dim>& problem, const VoxelMetric& metric, std::span<const VertexId> voxels) {
+  const bool isotropic = std::holds_alternative<SpeedMetric>(metric.metric.kind());
+  if (problem.scale_stride != (isotropic ? 1 : Dim) || uniform(metric.metric)) return false;
+  const double square = problem.unit * problem.unit;
+  for (const VertexId voxel : voxels) {
+    const SymTensor3d m = metric.at(voxel);
+    if (!isotropic && !diagonal<Dim>(m)) return false;
+    const SymTensor3d d = velocity_tensor<Dim>(m);
+    const auto [i, j, k] = metric.grid.index(voxel);
+    const std::size_t cell = problem.cells->box.cell({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)});
+    for (std::size_t n = 0; n < problem.scale_stride; ++n)
+      problem.scale[cell * problem.scale_stride + n] = stored_weight(square * axis(d, static_cast<int>(n)));
+  }
+  return true;
+}
+template bool change_stencils(AxisProblem<float, 2>&, const VoxelMetric&, std::span<const VertexId>);
+template bool change_stencils(AxisProblem<float, 3>&, const VoxelMetric&, std::span<const VertexId>);
+template bool change_stencils(AxisProblem<double, 2>&, const VoxelMetric&, std::span<const VertexId>);
+template bool change_stencils(AxisProblem<double, 3>&, const VoxelMetric&, std::span<const VertexId>);
+
 }  // namespace isochron

@@ -316,6 +316,13 @@ AnyGridProblem<T> make_stencils(const VoxelMetric& metric, const GridCells& cell
   return make_stencils<T>(metric, cells, plan_stencils(metric, cells, threads), threads);
 }
 
+/// Takes a checked metric that differs on some allowed voxels; unit and mean edge stay. False, with some voxels
+/// changed, where axis stencils do not do, or are of another kind of metric. Throws InputError where its times are out
+/// of bounds.
+template <class T, int Dim>
+[[nodiscard]] bool change_stencils(AxisProblem<T, Dim>& problem, const VoxelMetric& metric,
+                                   std::span<const VertexId> voxels);
+
 /// Axis stencils of speeds that are not at hand: all but `scale`, which is `factor` · speed² for each cell.
 template <class T, int Dim>
 struct SpeedStencils {
