@@ -117,7 +117,7 @@ class Updates {
     sources.vertices = {{VertexId(0), 0.0}, {VertexId(vertices - 1), 0.0}};
     Solver solver(Domain(shape, metric), options);
     const Arrival first = solver.solve(sources);
-    std::vector<double> solves, slower, faster, moved, alone;
+    std::vector<double> solves, slower, faster, reached, moved, alone;
     for (int k = 0; k < 5; ++k) solves.push_back(seconds_of([&] { (void)solver.solve(sources); }));
     const double solve = median(solves);
     bool right = true;
@@ -135,6 +135,7 @@ class Updates {
         if (place == 0) right = right && same(updated, Solver(Domain(shape, changed), options).solve(sources));
         const double home = seconds_of([&] { again = solver.update(updated, sources, back); });
         right = right && same(again, first);
+        reached.push_back(static_cast<double>(updated.changed.value_or(0)) / static_cast<double>(vertices));
         (factor > 1 ? slower : faster).push_back(there / solve);
         (factor > 1 ? faster : slower).push_back(home / solve);
       }
@@ -164,6 +165,7 @@ class Updates {
     entry("solve", {}, solve, "s");
     entry("1 % slower, over solve", 0.15, median(slower), "");
     entry("1 % faster, over solve", 0.15, median(faster), "");
+    entry("share of times that change", {}, median(reached), "");
     entry("a source of two moved", {}, median(moved), "");
     entry("the only source moved", 1, median(alone), "");
   }

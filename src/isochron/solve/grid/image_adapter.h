@@ -104,9 +104,20 @@ class ImageAdapterBase {
   }
   template <class Problem, class Visit>
   void for_users(const Problem& /*problem*/, int threads, const Visit& visit) const {
-    stoppable_for(threads, cells_->list.size(), [&](std::size_t k) {
-      const std::uint32_t cell = cells_->list[k];
-      visit(cell, cells_->box.voxel(cells_->box.index(cell)).index());
+    const GridBox& box = cells_->box;
+    const StoppableLoop loop;
+    parallel_chunks(threads, cells_->list.size(), [&](std::size_t begin, std::size_t end) {
+      std::size_t first = 0, first_voxel = 0, row_end = 0;  // along a row both numbers go up by 1
+      loop(begin, end, [&](std::size_t k) {
+        const std::uint32_t cell = cells_->list[k];
+        if (cell >= row_end) {
+          const Vec3i at = box.index(cell);
+          first = cell;
+          first_voxel = box.voxel(at).index();
+          row_end = first + static_cast<std::size_t>(box.lower.x + box.shape.x - at.x);
+        }
+        visit(cell, first_voxel + (cell - first));
+      });
     });
   }
 
