@@ -151,8 +151,10 @@ class Updates {
       one.vertices.pop_back();
       const Arrival from_one = solver.solve(one);
       change.sources->vertices.erase(change.sources->vertices.begin());
-      const double dragged = seconds_of([&] { (void)solver.update(from_one, one, change); });
-      alone.push_back(dragged / seconds_of([&] { (void)solver.solve(*change.sources); }));
+      Arrival dragged, anew;
+      const double update = seconds_of([&] { dragged = solver.update(from_one, one, change); });
+      alone.push_back(update / seconds_of([&] { anew = solver.solve(*change.sources); }));
+      right = right && same(dragged, anew);
     }
 
     const std::string row = fmt::format("{} ({} elements)", name, count);
@@ -171,10 +173,11 @@ class Updates {
   }
 
   static bool same(const Arrival& a, const Arrival& b) {
+    if (a.times.size() != b.times.size()) return false;
     for (std::size_t v = 0; v < a.times.size(); ++v)
       if (a.times[v] != b.times[v] && !(std::abs(a.times[v] - b.times[v]) <= 1e-3 * (1 + b.max_time / 100)))
         return false;
-    return a.converged && b.converged && a.times.size() == b.times.size();
+    return a.converged && b.converged;
   }
 
   const BenchOptions& options_;

@@ -81,7 +81,7 @@ class Solver {
   /// This is for first order, plain and ball sources and method banded on the CPU. A GPU solves all of it again, and so
   /// does anything else, with a note, and a change that withdraws most times, as moving the only source does. Throws as
   /// `set_metric` and `solve` do, InputError for an element out of range, and UsageError unless `before` has a time for
-  /// each vertex; the metric before stays then.
+  /// each vertex, or over ranks; the metric before stays then.
   Arrival update(const Arrival& before, const Sources& sources, const ProblemChange& change);
 
   /// |u − update(u)| everywhere for given times (user's numbering), in local edge travel times or shortest steps;

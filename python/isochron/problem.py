@@ -26,7 +26,7 @@ class Problem:
     `core` is the library's own handle, made when it is first asked for and left out when the object is pickled.
     """
 
-    __slots__ = ("mesh", "mask", "arguments", "_shape", "_core_problem", "_converted")
+    __slots__ = ("mesh", "mask", "arguments", "_given_mask", "_shape", "_core_problem", "_converted")
 
     def __init__(self, mesh: Any, mask: Any = None, **arguments: Any) -> None:
         self.mesh = as_mesh(mesh)
@@ -37,6 +37,7 @@ class Problem:
         self._converted: list[str] = []
         if self.mask is not None and not isinstance(self.mesh, Grid):
             raise UsageError("mask is for grids (a mesh is cut by leaving out cells); leave it out")
+        self._given_mask = self.mask
         self._close_standstill()
 
     @property
@@ -77,12 +78,18 @@ class Problem:
         return [line for part in made for line in part.converted] + self._converted
 
     def with_metric(self, **arguments: Any) -> Problem:
-        """The same mesh with another metric; nothing of the mesh is made again."""
+        """The same mesh with another metric; nothing of the mesh is made again, unless other voxels have speed 0."""
         other = Problem.__new__(Problem)
-        other.mesh, other.mask, other._shape = self.mesh, self.mask, self._shape
+        other.mesh, other.mask, other._given_mask = self.mesh, self._given_mask, self._given_mask
         other.arguments = _given(arguments)
         other._core_problem = None
         other._converted = []
+        other._shape = None
+        other._close_standstill()
+        if other.mask is self.mask or (
+            other.mask is not None and self.mask is not None and np.array_equal(other.mask, self.mask)
+        ):
+            other.mask, other._shape = self.mask, self._shape
         return other
 
     def _close_standstill(self) -> None:
@@ -191,10 +198,10 @@ class Problem:
         )
 
     def __getstate__(self) -> tuple:
-        return self.mesh, self.mask, self.arguments
+        return self.mesh, self.mask, self._given_mask, self.arguments
 
     def __setstate__(self, state: tuple) -> None:
-        self.mesh, self.mask, self.arguments = state
+        self.mesh, self.mask, self._given_mask, self.arguments = state
         self._shape = self._core_problem = None
         self._converted = []
 

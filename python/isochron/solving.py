@@ -174,19 +174,21 @@ class Solver:
         """
         self._check_own(arrival, "update")
         no_others(metric, METRIC_ARGUMENTS, "update")
-        given = None
-        if sources is not None or times is not None or level_set is not None:
-            given = self._sources(sources, times, level_set)
         metric = {name: value for name, value in metric.items() if value is not None}
         problem = None
         if metric:
             self._check_new(metric)
             problem = self.problem.with_metric(**metric)
-            if given is None and isinstance(arrival.sources, ContourSources):
-                raise UsageError("the times of a level set on a grid depend on the speed; give level_set again")
         elif changed is not None:
             raise UsageError("changed names elements with another metric, and there is none; give it too")
-        if isinstance(self._core, DeviceBackend) or (problem is not None and problem.on_device):
+        given = None
+        if sources is not None or times is not None or level_set is not None:
+            given = self._sources(sources, times, level_set, problem)
+        elif problem is not None and isinstance(arrival.sources, ContourSources):
+            raise UsageError("the times of a level set on a grid depend on the speed; give level_set again")
+        ids = None if changed is None else self._element_ids(changed)
+        other_mask = problem is not None and problem.mask is not self.problem.mask
+        if isinstance(self._core, DeviceBackend) or other_mask or (problem is not None and problem.on_device):
             if metric:
                 self.set_metric(**metric)
             return self.solve(given if given is not None else arrival.sources, progress=progress)
@@ -199,7 +201,7 @@ class Solver:
                 arrival.sources._core(self.problem.vertices),
                 None if given is None else given._core(self.problem.vertices),
                 None if problem is None else problem.core,
-                None if changed is None else self._element_ids(changed),
+                ids,
                 callback,
             )
             self.problem = problem if problem is not None else self.problem
@@ -253,7 +255,7 @@ class Solver:
             raise UsageError("set_metric() got no metric (a solver keeps the one it has); give metric, speed or fibers")
         if isinstance(self._core, DeviceBackend):
             self._core.set_problem(problem)
-        elif problem.on_device:
+        elif problem.on_device or problem.mask is not self.problem.mask:
             self._core = self._make_core(problem)
         else:
             self._core.set_problem(problem.core)
@@ -273,26 +275,28 @@ class Solver:
             raise UsageError(f"{kept[0]} is the array that the solver has (it must not change in place); give a changed copy")
 
     def _element_ids(self, changed: Any) -> np.ndarray:
-        ids = np.asarray(changed)
+        ids, mesh = np.asarray(changed), self.problem.mesh
         if ids.dtype.kind == "b":
-            mesh = self.problem.mesh
-            ids = np.flatnonzero(mesh.flat(ids, "changed") if isinstance(mesh, Grid) else ids)
-            if len(ids) == 0:
-                raise UsageError("changed holds no element; leave it out, and the metrics are compared")
-        elif ids.size == 0:
+            ids = mesh.flat(ids, "changed") if isinstance(mesh, Grid) else ids
+            if ids.shape != (self.problem.elements,):
+                wanted = f"({self.problem.elements},)"
+                raise InputError(f"changed has the wrong shape (it is {ids.shape}); give a mask of shape {wanted}, or ids")
+            ids = np.flatnonzero(ids)
+        if ids.size == 0:
             raise UsageError("changed holds no element; leave it out, and the metrics are compared")
         return ids
 
-    def _sources(self, sources: Any, times: Any, level_set: Any) -> Sources:
+    def _sources(self, sources: Any, times: Any, level_set: Any, problem: Problem | None = None) -> Sources:
+        """On the mesh, for a metric of the problem; arrays of its own, so that an Arrival knows what it was solved for."""
         warn_of_index(sources, self.problem.mesh, "sources")
         if isinstance(self.problem.mesh, Grid) and isinstance(sources, Sources) and level_set is None:
             if sources.level_set is not None and sources.vertices is None and sources.points is None:
                 sources, level_set = None, sources.level_set
         if level_set is None or not isinstance(self.problem.mesh, Grid):
-            return as_sources(sources, times, level_set, self.problem.mesh)
+            return as_sources(sources, times, level_set, self.problem.mesh)._copied()
         if sources is not None or times is not None:
             raise UsageError("level_set on a grid is all the sources there are; leave out sources and times")
-        return level_set_sources(level_set, self.problem)
+        return level_set_sources(level_set, problem if problem is not None else self.problem)
 
     def _target_ids(self, targets: Any) -> np.ndarray:
         warn_of_index(targets, self.problem.mesh, "targets")
@@ -315,7 +319,7 @@ class Solver:
 
 def _same_array(before: Any, after: Any) -> bool:
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        return before is after or np.may_share_memory(before, after)
+        return before.__array_interface__ == after.__array_interface__
     return before is after and not np.isscalar(after)
 
 

@@ -51,6 +51,14 @@ class Sources:
             vertex_count, self.vertices, self.vertex_times, self.points, self.point_times, self.level_set
         )
 
+    def _copied(self) -> Sources:
+        """The same with arrays that nobody else has."""
+        other = type(self).__new__(type(self))
+        for name in Sources.__slots__:
+            array = getattr(self, name)
+            setattr(other, name, None if array is None else np.array(array))
+        return other
+
     def _on(self, mesh: Mesh | Grid) -> Sources:
         """The same with ids in the place of a mask or of indices on a grid."""
         vertices = self.vertices

@@ -165,8 +165,18 @@ class PreparedSolver {
         for (const VertexId id : ids_of<VertexId>(elements, "changed", shape.element_count(), unseen))
           change.elements.emplace_back(id.index());
     }
-    Arrival arrival = work_.run(callback, problem ? problem->words() : problem_->words(),
-                                [&] { return solver_->update(before, sources, change); });
+    bool done = false;
+    Arrival arrival;
+    try {
+      arrival = work_.run(callback, problem ? problem->words() : problem_->words(), [&] {
+        Arrival found = solver_->update(before, sources, change);
+        done = true;
+        return found;
+      });
+    } catch (...) {
+      if (done && problem) solver_->set_metric(problem_->metric);  // the callback failed: nothing was changed
+      throw;
+    }
     if (problem) problem_ = std::move(problem);
     return pack(std::move(arrival), *problem_->shape);
   }

@@ -283,6 +283,37 @@ def test_an_update_gives_the_times_of_a_solve(mesh):
     np.testing.assert_array_equal(solver.update(moved).times, moved.times)
 
 
+def test_an_update_of_a_grid_with_voxels_that_stop_and_start_to_conduct():
+    grid, healthy = isochron.Grid((20, 20)), np.ones((20, 20))
+    scar = healthy.copy()
+    scar[5:15, 9:12] = 0
+    solver = isochron.Solver(grid, speed=healthy)
+    with_scar = solver.update(solver.solve([0]), speed=scar)
+    np.testing.assert_array_equal(with_scar.times, isochron.solve(grid, [0], speed=scar).times)
+    assert np.isinf(with_scar.times[6, 10])
+    without = solver.update(with_scar, speed=healthy.copy())
+    np.testing.assert_array_equal(without.times, isochron.solve(grid, [0], speed=healthy).times)
+    assert isochron.Solver(grid, speed=scar).set_metric(speed=healthy) is None
+    copy = pickle.loads(pickle.dumps(isochron.Solver(grid, speed=scar)))
+    copy.set_speed(healthy)
+    np.testing.assert_array_equal(copy.solve([0]).times, without.times)
+
+
+def test_an_update_knows_what_was_solved_before():
+    grid, onsets = isochron.Grid((20, 20)), np.array([0.0, 2.0])
+    solver = isochron.Solver(grid)
+    before = solver.solve([0, 399], onsets)
+    onsets[1] = 9.0
+    np.testing.assert_allclose(solver.update(before, [0, 399], onsets).times, isochron.solve(grid, [0, 399], onsets).times)
+    x, y = np.meshgrid(np.arange(20), np.arange(20), indexing="ij")
+    circle = np.hypot(x - 9, y - 9) - 4.0
+    solver = isochron.Solver(grid, speed=2.0)
+    first = solver.solve(level_set=circle)
+    refused(isochron.UsageError, "give level_set again", solver.update, first, speed=np.ones(grid.shape))
+    slower = solver.update(first, level_set=circle, speed=np.ones(grid.shape))
+    np.testing.assert_allclose(slower.times, isochron.solve(grid, level_set=circle).times)
+
+
 def test_an_update_says_what_is_wrong():
     points, cells = square(8)
     speed = np.ones(len(cells))
@@ -293,6 +324,8 @@ def test_an_update_says_what_is_wrong():
     refused(isochron.UsageError, "give it too", solver.update, before, changed=[0])
     refused(isochron.UsageError, "holds no element", solver.update, before, speed=2 * speed, changed=[])
     refused(isochron.InputError, "changed", solver.update, before, speed=2 * speed, changed=[len(cells)])
+    mask = np.ones(len(points), bool)
+    refused(isochron.InputError, "changed has the wrong shape", solver.update, before, speed=2 * speed, changed=mask)
     refused(isochron.InputError, "speed", solver.update, before, speed=-speed)
     refused(isochron.InputError, "", solver.update, before, [len(points)], speed=2 * speed)
     np.testing.assert_array_equal(solver.solve([0, 80]).times, before.times)  # the metric before stays

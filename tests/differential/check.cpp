@@ -396,8 +396,8 @@ class Checker {
     for (std::size_t v = 0; v < arrival.times.size(); ++v) {
       const double time = arrival.times[v], wanted = reference_->times[v];
       if (time == wanted) continue;
-      const bool may_be_late = time > wanted || arrival.changed;
-      const double limit = may_be_late ? std::max(allowed.late[v], allowed.early[v]) : allowed.early[v];
+      const double early = arrival.changed ? std::max(allowed.late[v], allowed.early[v]) : allowed.early[v];
+      const double limit = time > wanted ? allowed.late[v] : early;
       const double share = (time < infinity) == (wanted < infinity) ? std::abs(time - wanted) / limit : infinity;
       if (share > worst.share) worst = {share, v, limit};
     }

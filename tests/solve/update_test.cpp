@@ -251,6 +251,47 @@ TEST(Update, WhatIsOutOfReachKeepsItsTimeBitByBit) {
   EXPECT_EQ(*again.changed, 0U);
 }
 
+TEST(Update, TimesOfSinglePrecisionAreNotKeptInDouble) {
+  const TetMesh mesh = cube(7, 0.2);
+  SpeedMetric slow = std::get<SpeedMetric>(speeds(mesh.element_count(), 3).kind());
+  const Metric before(slow);
+  for (std::size_t e = 200; e < 210; ++e) slow.speed[e] = 1e-5;
+  const Metric after(slow);
+  const SolveOptions options = options_of(Precision::single_, 1);
+  Solver solver(Domain(mesh, before), options);
+  const Sources two = from_two(3, mesh.vertex_count() - 5);
+  ProblemChange change;
+  change.metric = after;
+  const Arrival updated = solver.update(solver.solve(two), two, change);
+  EXPECT_EQ(updated.precision, Precision::double_);
+  EXPECT_EQ(updated.times, Solver(Domain(mesh, after), options).solve(two).times);
+}
+
+TEST(Update, VoxelsOutsideTheMaskMayHaveAnything) {
+  ImageGrid grid;
+  grid.shape = {20, 20, 1};
+  std::vector<std::uint8_t> mask(grid.voxel_count(), 1);
+  SpeedMetric speed = std::get<SpeedMetric>(speeds(grid.voxel_count(), 3).kind());
+  for (std::size_t v = 200; v < grid.voxel_count(); ++v) {
+    mask[v] = 0;
+    speed.speed[v] = std::nan("");
+  }
+  const Metric before(speed);
+  speed.speed[150] *= 0.3;
+  const Metric after(speed);
+  const SolveOptions options = options_of(Precision::double_, 1);
+  Solver solver(Domain(grid, before, mask), options);
+  const Sources sources = from(vertex(0));
+  const Arrival first = solver.solve(sources);
+  ProblemChange change;
+  change.metric = after;
+  const Arrival updated = solver.update(first, sources, change);
+  const Arrival solved = Solver(Domain(grid, after, mask), options).solve(sources);
+  EXPECT_LT(updated.counters.local_solves, first.counters.local_solves / 2);
+  EXPECT_GT(*updated.changed, 0U);
+  for (std::size_t v = 0; v < 200; ++v) EXPECT_NEAR(updated.times[v], solved.times[v], 1e-5) << v;
+}
+
 TEST(Update, OtherSolvesAreDoneAgainWithANote) {
   const TetMesh mesh = cube(6, 0.2);
   const Metric before = speeds(mesh.element_count(), 3), after = speeds(mesh.element_count(), 4);

@@ -31,7 +31,7 @@ InputValues random_direction(Random& random, const Metric& metric, const InputVa
   double slowness = 0, conducting = 0;
   for (std::size_t e = 0; e < result.metric.size(); ++e) {
     const ElementId id(e);
-    if (!metric.conducts(id)) continue;
+    if (!usable_on(metric, id)) continue;  // a voxel outside the mask may have anything
     const SymTensor3d m = metric.tensor(id);
     const double size = (m.xx + m.yy + m.zz) / 3;
     const Vec3d diagonal = of_size(random, Vec3d{size, size, size}), beside = of_size(random, Vec3d{size, size, size});
@@ -99,7 +99,7 @@ DerivativeCheck Linearization::verify(std::span<const double> times, const Metri
   InputValues slower;  // all slownesses and onsets in proportion
   slower.onset = shape.onset;
   for (std::size_t e = 0; e < shape.elements; ++e)
-    slower.metric.push_back(metric.conducts(ElementId(e)) ? 2.0 * metric.tensor(ElementId(e)) : SymTensor3d{});
+    slower.metric.push_back(usable_on(metric, ElementId(e)) ? 2.0 * metric.tensor(ElementId(e)) : SymTensor3d{});
   const std::vector<double> added = added_by(slower);
   std::vector<double> values = added;
   system_->solve(values);

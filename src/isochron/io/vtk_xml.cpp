@@ -351,8 +351,8 @@ auto VtkXmlFile::with_values(const XmlArray& array, const Body& body) const {
     for (std::size_t i = 1; i < 3 + first; ++i) front.numbers.push_back(number(header.text, i));
     front.bytes = 0;
     for (std::size_t i = 0; i < first; ++i) {
+      if (front.packed_bytes(i) > file_.text().size() - front.bytes) fail("{}", too_short);
       front.bytes += front.packed_bytes(i);
-      if (front.bytes > file_.text().size()) fail("{}", too_short);
     }
   } else if (source.ends_behind(header_bytes_)) {
     source.take(header_bytes_);

@@ -50,7 +50,7 @@ class AxisSchemeAdapter : public ImageAdapterBase<AnyTensorProblem> {
 
   void forget() {
     on_gpu_.reset();
-    ready_ = false;
+    metric_changed();
   }
 
   void prepare(const Plan& plan, const HeldMetric& metric) {

@@ -48,7 +48,7 @@ class Engine {
   virtual void set_metric(const AnyMetric& metric) = 0;
   virtual void solve_many(std::span<const Sources> source_sets, const TakeArrival& take) = 0;
   virtual Residual residual(const Arrival& arrival, const Sources& sources) = 0;
-  /// Solves all of it again, unless the engine can do better.
+  /// Throws UsageError, unless the engine can.
   virtual Arrival update(const Arrival& before, const Sources& sources, const ProblemChange& change);
   /// Throws UsageError, unless the engine can.
   virtual std::vector<Linearization> linearize(std::span<const Arrival> arrivals, std::span<const Sources> source_sets);
@@ -227,21 +227,31 @@ class EngineOf final : public Engine {
     const Sources& after = change.sources ? *change.sources : sources;
     const bool device = plan_.on_device() || before.on_device || metric_.host() == nullptr ||
                         (change.metric && change.metric->host() == nullptr);
-    if (device) return Engine::update(before, sources, change);  // in no time
+    if (device) {  // in no time
+      if (change.metric) set_metric(*change.metric);
+      return solve_again(before, after);
+    }
     if (const char* why = why_solved_again(before); why != nullptr) {
-      Arrival all = Engine::update(before, sources, change);
+      if (change.metric) set_metric(*change.metric);
+      Arrival all = solve_again(before, after);
       all.notes.emplace_back(std::string("everything was solved again: ") + why);
       return all;
     }
     const std::vector<SourceFate> fates = fates_of_sources(sources, after);
-    if (mostly_lost(before, fates, max_withdrawn_share)) return Engine::update(before, sources, change);
+    if (mostly_lost(before, fates, max_withdrawn_share)) {
+      if (change.metric) set_metric(*change.metric);
+      return solve_again(before, after);
+    }
 
     prepare();
     prepare_host({&sources, 1});
     const std::vector<Seed> seeds = std::move(adapter_.groups(sources, plan_.source_init)[0].seeds);
     std::vector<ElementId> elements;
+    const std::size_t precision_before = bytes_of_time();
     if (change.metric) elements = change_metric(*change.metric, change.elements);
-    if (mostly(elements.size(), adapter_.element_count())) return Engine::update(before, sources, {after, {}, {}});
+    // Times of single precision are none of a solve that had to be raised to double.
+    if (bytes_of_time() != precision_before || mostly(elements.size(), adapter_.element_count()))
+      return solve_again(before, after);
     prepare_host({&after, 1});
     const auto group = std::move(adapter_.groups(after, plan_.source_init)[0]);
 
@@ -252,6 +262,13 @@ class EngineOf final : public Engine {
     describe_sources(plan_.source_init, group.seeds, arrival);
     describe(arrival);
     return arrival;
+  }
+
+  Arrival solve_again(const Arrival& before, const Sources& sources) {
+    Arrival result;
+    solve_many({&sources, 1}, [&](std::size_t, Arrival&& arrival) { result = std::move(arrival); });
+    if (!result.on_device && !before.on_device) result.changed = count_changed(before.times, result.times);
+    return result;
   }
 
   void check_elements(std::span<const ElementId> elements) const {
@@ -273,6 +290,24 @@ class EngineOf final : public Engine {
     return nullptr;
   }
 
+  /// Voxels outside the mask do not, whatever their metric.
+  [[nodiscard]] bool takes_part(ElementId element) const {
+    if constexpr (requires { adapter_.for_vertices(element, [](VertexId) {}); }) {
+      bool found = false;
+      adapter_.for_vertices(element, [&](VertexId) { found = true; });
+      return found;
+    }
+    return true;
+  }
+
+  /// Of one time, as the prepared problem computes it.
+  [[nodiscard]] std::size_t bytes_of_time() const {
+    std::size_t bytes = 0;
+    adapter_.with_problem(
+        [&](const auto& problem) { bytes = sizeof(typename std::decay_t<decltype(problem)>::Scalar); });
+    return bytes;
+  }
+
   static bool mostly(std::size_t some, std::size_t all) {
     return static_cast<double>(some) > max_withdrawn_share * static_cast<double>(all);
   }
@@ -284,7 +319,10 @@ class EngineOf final : public Engine {
     const std::size_t count = adapter_.element_count();
     if (next.element_count() != 0 && next.element_count() != count) set_metric(metric);  // refuses it
     check_metric_form(next, count, Subject::metric);
-    if (elements.empty()) elements = differing_elements(*metric_.host(), next, count, plan_.threads);
+    if (elements.empty()) {
+      elements = differing_elements(*metric_.host(), next, count, plan_.threads);
+      std::erase_if(elements, [&](ElementId e) { return !takes_part(e); });
+    }
     if constexpr (requires { adapter_.change_metric(metric_, elements); }) {
       constexpr std::size_t share = 8;  // of more, all threads prepare the whole in less time
       HeldMetric held(metric, count);

@@ -67,13 +67,8 @@ std::vector<Linearization> Solver::linearize_many(std::span<const Arrival> arriv
   return engine_->linearize(arrivals, source_sets);
 }
 
-Arrival Engine::update(const Arrival& before, const Sources& sources, const ProblemChange& change) {
-  if (change.metric) set_metric(*change.metric);
-  Arrival result;
-  solve_many({change.sources ? &*change.sources : &sources, 1},
-             [&](std::size_t, Arrival&& arrival) { result = std::move(arrival); });
-  if (!result.on_device && !before.on_device) result.changed = count_changed(before.times, result.times);
-  return result;
+Arrival Engine::update(const Arrival& /*before*/, const Sources& /*sources*/, const ProblemChange& /*change*/) {
+  throw UsageError("times are not updated over ranks; set the metric and solve again");
 }
 
 std::vector<Linearization> Engine::linearize(std::span<const Arrival> /*arrivals*/,

@@ -1,8 +1,11 @@
 #include "isochron/solve/common/arrival_parts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <type_traits>
 
 namespace isochron {
 
@@ -58,27 +61,41 @@ void describe_sources(SourceInit init, std::span<const Seed> seeds, Arrival& arr
   arrival.source_balls = init == SourceInit::ball ? count.balls : 0;
 }
 
+namespace {
+
+/// What becomes of sources whose places are `place(source)`; the first of those after has this index.
+template <class Source, class Place>
+void add_fates(std::span<const Source> before, std::span<const Source> after, std::size_t index, const Place& place,
+               std::vector<SourceFate>& fates) {
+  using Key = std::decay_t<decltype(place(before[0]))>;
+  std::multimap<Key, std::size_t> places;
+  for (std::size_t i = 0; i < after.size(); ++i) places.emplace(place(after[i]), i);
+  for (const Source& source : before) {
+    SourceFate& fate = fates.emplace_back();
+    for (auto [same, end] = places.equal_range(place(source)); same != end; ++same) {
+      const double time = after[same->second].time;
+      fate.lost = fate.lost && time > source.time;
+      if (time == source.time && fate.now < 0) fate.now = static_cast<std::int32_t>(index + same->second);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<SourceFate> fates_of_sources(const Sources& before, const Sources& after) {
   std::vector<SourceFate> fates;
   fates.reserve(before.count());
-  std::size_t index = 0;  // of the source after the change
-  const auto find = [&](double time, const auto& sources, const auto& same_place) {
-    SourceFate& fate = fates.emplace_back();
-    for (std::size_t i = 0; i < sources.size(); ++i)
-      if (same_place(sources[i])) {
-        fate.lost = fate.lost && sources[i].time > time;
-        if (sources[i].time == time && fate.now < 0) fate.now = static_cast<std::int32_t>(index + i);
-      }
-  };
-  for (const VertexSource& source : before.vertices)
-    find(source.time, after.vertices, [&](const VertexSource& s) { return s.vertex == source.vertex; });
-  index = after.vertices.size();
-  for (const PointSource& source : before.points)
-    find(source.time, after.points, [&](const PointSource& s) { return s.position == source.position; });
-  index += after.points.size();
-  if (!before.level_set.empty() && before.level_set == after.level_set)
-    fates.push_back({static_cast<std::int32_t>(index), false});
-  else if (!before.level_set.empty()) fates.emplace_back();
+  add_fates<VertexSource>(
+      before.vertices, after.vertices, 0, [](const auto& s) { return s.vertex.value; }, fates);
+  add_fates<PointSource>(
+      before.points, after.points, after.vertices.size(),
+      [](const auto& s) {
+        return std::array{s.position.x, s.position.y, s.position.z};
+      },
+      fates);
+  if (before.level_set.empty()) return fates;
+  const bool same = before.level_set == after.level_set;
+  fates.push_back({same ? static_cast<std::int32_t>(after.vertices.size() + after.points.size()) : -1, !same});
   return fates;
 }
 

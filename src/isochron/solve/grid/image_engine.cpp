@@ -74,7 +74,7 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
   void forget() {
     on_gpu_.reset();
     speeds_ = nullptr;
-    ready_ = false;
+    metric_changed();
   }
 
   void prepare(const Plan& plan, const HeldMetric& metric) {

@@ -374,6 +374,8 @@ VirtualGradient gradient_of_virtual(const SimplexProblem<T, 4>& problem, const T
         sum = Real(0);
         for (std::size_t k = 0; k < 3; ++k) sum += by_length[k] * cone.far[k] + by_length[k + 3] * cone.near[k];
       });
+  if (!(least < std::numeric_limits<double>::infinity()))
+    throw RuntimeError("a virtual tetrahedron stands for no tetrahedron");
   VirtualGradient result = variables.gradient(sum);
   for (auto& [element, by_tensor] : result.elements) by_tensor = (1 / (problem.unit * problem.unit)) * by_tensor;
   return result;

@@ -117,8 +117,8 @@ class Relaxer {
   }
 
   /// Whether the elements of v bring the front to it by `now` + `slack`, as the times stand now. What takes hardly
-  /// longer than `slack` to cross counts only from corners that are all earlier than `now`: else two vertices close
-  /// together would hold each other's time. Adds to `solves`.
+  /// longer than `slack` to cross does not count: vertices close together would hold each other's times. Adds to
+  /// `solves`.
   [[nodiscard]] bool arrives_by(std::uint32_t v, T now, T slack, std::uint64_t& solves) const {
     const auto arrives = [&](const auto& face, auto&& solve) {
       std::array<T, Corners - 1> u;
