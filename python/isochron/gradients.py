@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Iterator, Mapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Iterator, Mapping
 
 import numpy as np
 
@@ -124,20 +124,34 @@ class Gradients(Mapping):
         return _to_vertices(self._problem, by_element) if _by_vertex(self._problem, speed) else by_element
 
 
-class DerivativeCheck(NamedTuple):
-    """How well derivatives pass the tests that need no second solve; see `Linearization.verify`."""
+class DerivativeCheck:
+    """How well derivatives pass the tests that need no second solve; see `Linearization.verify`.
 
-    #: |v·Jd − Jᵀv·d| for random d and v, as a share of Σ |v Jd|
-    transpose: float
-    #: largest misfit of a time and what `jvp` gives where slownesses and onsets change in proportion, as a share of the
-    #: largest time
-    scaling: float
-    #: largest misfit of a time and what its row gives from its neighbours' times, as the same share
-    fixed_point: float
-    #: what counts as passed
-    max_transpose: float
-    #: the same of `scaling` and `fixed_point`
-    max_misfit: float
+    transpose
+        |v·Jd − Jᵀv·d| for random d and v, as a share of Σ |v Jd|.
+    scaling
+        The largest misfit of a time and what `jvp` gives where slownesses and onsets change in proportion, as a share of
+        the largest time.
+    fixed_point
+        The largest misfit of a time and what its row gives from its neighbours' times, as the same share.
+    max_transpose, max_misfit
+        What counts as passed: of ``transpose``, and of the other two.
+    """
+
+    __slots__ = ("transpose", "scaling", "fixed_point", "max_transpose", "max_misfit")
+
+    def __init__(
+        self, transpose: float, scaling: float, fixed_point: float, max_transpose: float, max_misfit: float
+    ) -> None:
+        self.transpose = transpose
+        self.scaling = scaling
+        self.fixed_point = fixed_point
+        self.max_transpose = max_transpose
+        self.max_misfit = max_misfit
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={getattr(self, name):.3g}" for name in self.__slots__)
+        return f"DerivativeCheck({values}; {'passed' if self.passed else 'FAILED'})"
 
     @property
     def passed(self) -> bool:

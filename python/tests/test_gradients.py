@@ -1,5 +1,6 @@
 """Derivatives of arrival times, by the name of what they are by."""
 
+import copy
 import unittest
 
 import numpy as np
@@ -234,8 +235,12 @@ class Verified(unittest.TestCase):
         mesh = square()
         solver = isochron.Solver(mesh, tolerance=1e-13, precision="double")
         check = solver.linearize(solver.solve([0])).verify()
-        self.assertFalse(check._replace(scaling=1e-3).passed)
-        self.assertFalse(check._replace(transpose=1e-3).passed)
+        for wrong in ("transpose", "scaling", "fixed_point"):
+            other = copy.copy(check)
+            setattr(other, wrong, 1e-3)
+            self.assertFalse(other.passed)
+            self.assertIn("FAILED", repr(other))
+        self.assertIn("passed", repr(check))
 
 
 class Refusals(unittest.TestCase):
