@@ -98,6 +98,7 @@ Target mesh_target(const MeshFormat& format) {
     const Dataset dataset = read_mesh(scratch() / format.files[0], input.size());
     const std::string extension = format.written.empty() ? extension_of(format.files[0]) : format.written;
     check_round_trip(dataset, extension, format.keeps, format.points);
+    if (extension == ".vtu") check_taken_over(scratch() / format.files[0], dataset);
   };
   return {format.name, work, [format] { return written_meshes(format); }, format.words};
 }
@@ -106,8 +107,10 @@ Target mesh_target(const MeshFormat& format) {
 Target packed_mesh_target(const std::string& name, const std::string& file, const Texts& seeds, const Texts& words) {
   const auto work = [file](std::string_view input) {
     const std::string content = with_packed_parts(input);
-    const Dataset dataset = read_mesh(put(file, content), content.size());
+    const fs::path path = put(file, content);
+    const Dataset dataset = read_mesh(path, content.size());
     check_round_trip(dataset, ".vtu", Keeps::exactly, Points::numbered);
+    check_taken_over(path, dataset);
   };
   return {name, work, [seeds] { return seeds; }, words};
 }

@@ -6,7 +6,9 @@
 #include "fuzz/files.h"
 #include "isochron/error.h"
 #include "isochron/io.h"
+#include "isochron/io/file.h"
 #include "isochron/io/image/values.h"
+#include "isochron/io/mesh/stored_mesh.h"
 
 namespace isochron::fuzz {
 namespace {
@@ -136,6 +138,25 @@ void check_round_trip(const Dataset& dataset, const std::string& extension, Keep
   if (!held.points.empty()) check_arrays(held.point_data, again.point_data, kept, keeps);
   if (!held.triangles.cells.empty()) check_arrays(held.triangles.data, again.triangles.data, kept, keeps);
   if (!held.tets.cells.empty()) check_arrays(held.tets.data, again.tets.data, kept, keeps);
+}
+
+void check_taken_over(const fs::path& file, const Dataset& dataset) {
+  const fs::path path = scratch() / "kept.vtu";
+  const MeshToKeep mesh = read_back([&] { return read_to_keep(file, path, {.used = Texts(), .kept = {}}); });
+  if (mesh.stored == nullptr) return;
+  OutputFiles outputs(Overwrite::yes);
+  const bool written = writes([&] {
+    write_kept(outputs, path, mesh.dataset, mesh.stored.get());
+    outputs.commit();
+  });
+  require(written, "a mesh that can be read cannot be taken over");
+  const Dataset again = read_back([&] { return read_dataset(path); });
+  require(same_geometry(dataset, again, Keeps::exactly, Points::numbered), "a mesh that is taken over is not the same");
+  const Texts kept = kept_arrays(path, dataset).kept;
+  if (!dataset.points.empty()) check_arrays(dataset.point_data, again.point_data, kept, Keeps::exactly);
+  if (!dataset.triangles.cells.empty())
+    check_arrays(dataset.triangles.data, again.triangles.data, kept, Keeps::exactly);
+  if (!dataset.tets.cells.empty()) check_arrays(dataset.tets.data, again.tets.data, kept, Keeps::exactly);
 }
 
 void check_round_trip(const Image& image, const std::string& extension, Keeps keeps) {
