@@ -266,7 +266,9 @@ class Linearization:
         >>> solver.linearize(solver.solve([0])).verify().passed
         True
         """
-        return DerivativeCheck(*self._core.verify(self._flat(on_host(self._times)), seed))
+        if not isinstance(seed, (int, np.integer)) or not 0 <= seed < 2**64:
+            raise UsageError(f"seed is {seed!r}; give a whole number from 0 on")
+        return DerivativeCheck(*self._core.verify(self._flat(on_host(self._times)), int(seed)))
 
     def jacobian(self, vertices: Any, of: str = "speed") -> Any:
         """The rows of some times as a ``scipy.sparse.csr_matrix``: by the ``speed`` of each element, or by its ``metric``,

@@ -11,7 +11,7 @@ from . import _core
 from .arguments import no_others
 from .arrival import Arrival, unpack, with_warnings
 from .device import DeviceBackend
-from .errors import InputError, UsageError
+from .errors import InputError, SolveWarning, UsageError, warn
 from .gradients import Linearization
 from .grid import Grid
 from .levelset import ContourSources, level_set_sources
@@ -157,7 +157,7 @@ class Solver:
         """First arrivals after a change of the sources, of the metric, or of both: what the change cannot reach keeps its
         time, the rest is solved again.
 
-        ``arrival`` is what this solver gave last or before, with the metric it has. Sources are all sources from now on;
+        ``arrival`` is what this solver gave, with the metric it has now; its times must be as they were. Sources are all sources from now on;
         left out, they stay. A metric is given as for `set_metric`, whole, and the solver keeps it; the arrays of the one
         before must not have been changed in place. ``changed`` may name the elements or voxels whose metric differs, as
         ids or as a mask; else the two metrics are compared. ``stats["changed"]`` counts the times that are other ones.
@@ -179,19 +179,24 @@ class Solver:
         if metric:
             self._check_new(metric)
             problem = self.problem.with_metric(**metric)
+            _require_metric(problem, "update")
         elif changed is not None:
             raise UsageError("changed names elements with another metric, and there is none; give it too")
         given = None
-        if sources is not None or times is not None or level_set is not None:
+        if times is not None and sources is None:
+            raise UsageError("times are those of sources, and there are none; give the sources too")
+        if sources is not None or level_set is not None:
             given = self._sources(sources, times, level_set, problem)
         elif problem is not None and isinstance(arrival.sources, ContourSources):
             raise UsageError("the times of a level set on a grid depend on the speed; give level_set again")
         ids = None if changed is None else self._element_ids(changed)
-        other_mask = problem is not None and problem.mask is not self.problem.mask
-        if isinstance(self._core, DeviceBackend) or other_mask or (problem is not None and problem.on_device):
+        now = given if given is not None else arrival.sources
+        if problem is not None and problem.mask is not self.problem.mask:
+            return self._solve_with_other_mask(arrival, now, metric, progress)
+        if isinstance(self._core, DeviceBackend) or (problem is not None and problem.on_device):
             if metric:
                 self.set_metric(**metric)
-            return self.solve(given if given is not None else arrival.sources, progress=progress)
+            return self.solve(now, progress=progress)
         mesh = self.problem.mesh
         rows = [None if a is None else mesh.flat(a, "times") if isinstance(mesh, Grid) else a for a in (arrival.times, arrival.source)]
         with reporting(progress) as callback:
@@ -205,7 +210,23 @@ class Solver:
                 callback,
             )
             self.problem = problem if problem is not None else self.problem
-            return with_warnings(unpack(found, self.problem, given if given is not None else arrival.sources))
+            return with_warnings(unpack(found, self.problem, now))
+
+    def _solve_with_other_mask(self, before: Arrival, sources: Sources, metric: dict[str, Any], progress: Any) -> Arrival:
+        """Other voxels conduct: all of it is prepared and solved again."""
+        held = self.problem, self._core
+        try:
+            self.set_metric(**metric)
+            arrival = self.solve(sources, progress=progress)
+        except BaseException:
+            self.problem, self._core = held
+            raise
+        if isinstance(arrival.times, np.ndarray) and isinstance(before.times, np.ndarray):
+            arrival.stats["changed"] = int(np.count_nonzero(arrival.times != before.times))
+        note = "everything was solved again: other voxels conduct"
+        arrival.stats["notes"].append(note)
+        warn(note, SolveWarning)
+        return arrival
 
     def linearize(self, arrival: Arrival) -> Linearization:
         """How the times of a solve change with what they were computed from; see `Linearization`.
@@ -251,8 +272,7 @@ class Solver:
         """Takes another metric: M, or one of the other arguments of `solve` by name (velocity_tensor, fibers, ...)."""
         no_others(arguments, METRIC_ARGUMENTS, "set_metric")
         problem = self.problem.with_metric(metric=metric, **arguments)
-        if not problem.arguments:
-            raise UsageError("set_metric() got no metric (a solver keeps the one it has); give metric, speed or fibers")
+        _require_metric(problem, "set_metric")
         if isinstance(self._core, DeviceBackend):
             self._core.set_problem(problem)
         elif problem.on_device or problem.mask is not self.problem.mask:
@@ -315,6 +335,11 @@ class Solver:
 
     def __repr__(self) -> str:
         return f"Solver({self.problem.mesh!r})"
+
+
+def _require_metric(problem: Problem, function: str) -> None:
+    if not set(problem.arguments) - {"tensor_order"}:
+        raise UsageError(f"{function}() got no metric (a solver keeps the one it has); give metric, speed or fibers")
 
 
 def _same_array(before: Any, after: Any) -> bool:

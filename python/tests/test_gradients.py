@@ -240,6 +240,8 @@ class Verified(unittest.TestCase):
             setattr(other, wrong, 1e-3)
             self.assertFalse(other.passed)
             self.assertIn("FAILED", repr(other))
+        for seed in (-1, 1.5, "x"):
+            self.assertRaisesRegex(UsageError, "seed is", solver.linearize(solver.solve([0])).verify, seed)
         self.assertIn("passed", repr(check))
 
 

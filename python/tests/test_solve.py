@@ -288,10 +288,17 @@ def test_an_update_of_a_grid_with_voxels_that_stop_and_start_to_conduct():
     scar = healthy.copy()
     scar[5:15, 9:12] = 0
     solver = isochron.Solver(grid, speed=healthy)
-    with_scar = solver.update(solver.solve([0]), speed=scar)
+    with pytest.warns(isochron.SolveWarning, match="other voxels conduct"):
+        with_scar = solver.update(solver.solve([0]), speed=scar)
     np.testing.assert_array_equal(with_scar.times, isochron.solve(grid, [0], speed=scar).times)
-    assert np.isinf(with_scar.times[6, 10])
-    without = solver.update(with_scar, speed=healthy.copy())
+    assert np.isinf(with_scar.times[6, 10]) and with_scar.stats["changed"] > 0
+    assert "other voxels conduct" in with_scar.stats["notes"][-1]
+    at_source = healthy.copy()
+    at_source[0, 0] = 0
+    refused(isochron.InputError, "", solver.update, with_scar, speed=at_source)
+    np.testing.assert_array_equal(solver.solve([0]).times, with_scar.times)  # the metric before stays
+    with pytest.warns(isochron.SolveWarning, match="other voxels conduct"):
+        without = solver.update(with_scar, speed=healthy.copy())
     np.testing.assert_array_equal(without.times, isochron.solve(grid, [0], speed=healthy).times)
     assert isochron.Solver(grid, speed=scar).set_metric(speed=healthy) is None
     copy = pickle.loads(pickle.dumps(isochron.Solver(grid, speed=scar)))
@@ -322,6 +329,9 @@ def test_an_update_says_what_is_wrong():
     refused(isochron.UsageError, "the solver has", solver.update, before, speed=speed)
     refused(isochron.UsageError, r"give what solve\(\) returned", solver.update, before.times)
     refused(isochron.UsageError, "give it too", solver.update, before, changed=[0])
+    refused(isochron.UsageError, "no metric", solver.update, before, tensor_order="row")
+    refused(isochron.UsageError, "no metric", solver.set_metric, tensor_order="row")
+    refused(isochron.UsageError, "give the sources too", solver.update, before, times=3.0)
     refused(isochron.UsageError, "holds no element", solver.update, before, speed=2 * speed, changed=[])
     refused(isochron.InputError, "changed", solver.update, before, speed=2 * speed, changed=[len(cells)])
     mask = np.ones(len(points), bool)
