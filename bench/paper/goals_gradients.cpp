@@ -96,9 +96,7 @@ class Gradients {
                              ? Remark()
                              : Remark("the products do not agree", true);
     const auto entry = [&](const char* column, std::optional<double> aim, double value, const char* unit) {
-      Entry result{row, column, aim, value, unit, fault};
-      if (fault.failed) result.ours.reset();
-      report_.add(std::move(result));
+      report_.add({row, column, aim, value, unit, fault});
     };
     entry("solve", {}, solve, "s");
     entry("linearise over solve", {}, linearise / solve, "");

@@ -174,9 +174,7 @@ class Inversions {
 
   void entry(const std::string& row, const char* column, std::optional<double> aim, double value, const char* unit,
              const Remark& fault) {
-    Entry result{row, column, aim, value, unit, fault};
-    if (fault.failed) result.ours.reset();
-    report_.add(std::move(result));
+    report_.add({row, column, aim, value, unit, fault});
   }
 
   static double mean_edge(const TetMesh& mesh) {

@@ -160,9 +160,7 @@ class Updates {
     const std::string row = fmt::format("{} ({} elements)", name, count);
     const Remark fault = right ? Remark() : Remark("the times are not those of a solve", true);
     const auto entry = [&](const char* column, std::optional<double> aim, double value, const char* unit) {
-      Entry result{row, column, aim, value, unit, fault};
-      if (fault.failed) result.ours.reset();
-      report_.add(std::move(result));
+      report_.add({row, column, aim, value, unit, fault});
     };
     entry("solve", {}, solve, "s");
     entry("1 % slower, over solve", 0.15, median(slower), "");

@@ -54,6 +54,7 @@ Report::Report(std::string name, std::string title, const BenchOptions& options,
 void Report::add(Entry entry) {
   progress_.update(0);
   if (!comparable()) entry.paper.reset();
+  if (entry.remark.failed) entry.ours.reset();
   if (place_) entry.point = {place_->series.empty() ? entry.column : place_->series, place_->x};
   result_.entries.push_back(std::move(entry));
 }

@@ -140,7 +140,7 @@ class Report {
 
   /// True when the meshes are the paper's. Otherwise `add` drops the paper's numbers.
   [[nodiscard]] bool comparable() const { return result_.comparable; }
-  /// Also shows that the work goes on, and throws Cancelled when it should not.
+  /// An entry that failed has no number. Also shows that the work goes on, and throws Cancelled when it should not.
   void add(Entry entry);
   void note(std::string text);
   /// A note that makes sense beside the paper's numbers only.

@@ -206,7 +206,6 @@ std::optional<Particles> stored_particles(const std::filesystem::path& file) {
 
 Entry checked_entry(Entry entry, const std::string& fault) {
   if (fault.empty()) return entry;
-  entry.ours.reset();
   entry.remark = failed_run(fault);
   return entry;
 }

@@ -156,7 +156,8 @@ class DerivativeCheck:
     @property
     def passed(self) -> bool:
         """Whether all three are within their limits."""
-        return self.transpose <= self.max_transpose and max(self.scaling, self.fixed_point) <= self.max_misfit
+        misfits = (self.scaling, self.fixed_point)
+        return self.transpose <= self.max_transpose and all(misfit <= self.max_misfit for misfit in misfits)
 
 
 def _scipy(name: str) -> Any:

@@ -17,6 +17,9 @@ Vec3d of_size(Random& random, const Vec3d& size) {
   return {of_size(random, size.x), of_size(random, size.y), of_size(random, size.z)};
 }
 
+/// The larger one; what is no number stays, so that no limit holds for it.
+double worse(double a, double b) { return b <= a || std::isnan(a) ? a : b; }
+
 double largest_of(std::span<const double> times) {
   double largest = 0;
   for (const double t : times)
@@ -78,7 +81,7 @@ double transpose_error(const Linearization& linear, std::span<const double> time
     scale += std::abs(cotangent[v] * change[v]);
   }
   const double error = std::abs(forwards - product(gradient, direction));
-  return error > 0 ? error / scale : 0;
+  return error == 0 ? 0 : error / scale;
 }
 
 }  // namespace
@@ -106,7 +109,7 @@ DerivativeCheck Linearization::verify(std::span<const double> times, const Metri
   for (std::size_t row = 0; row < shape.user.size(); ++row) {
     if (shape.user[row] == VertexId::invalid_value) continue;
     const double time = times[shape.user[row]];
-    result.scaling = std::max(result.scaling, std::abs(values[row] - time));
+    result.scaling = worse(result.scaling, std::abs(values[row] - time));
     values[row] = time;  // the values of seeds' rows stay
   }
   for (std::size_t row = 0; row < shape.user.size(); ++row) {
@@ -114,7 +117,7 @@ DerivativeCheck Linearization::verify(std::span<const double> times, const Metri
     double sum = added[row];
     for (std::size_t k = system_->node_begin(row); k < rows.node_end[row]; ++k)
       sum += rows.weight[k] * values[rows.node[k]];
-    result.fixed_point = std::max(result.fixed_point, std::abs(values[row] - sum));
+    result.fixed_point = worse(result.fixed_point, std::abs(values[row] - sum));
   }
   if (largest > 0) result.scaling /= largest, result.fixed_point /= largest;
   return result;

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "isochron/core/stop.h"
-#include "isochron/solve/engine.h"
+#include "isochron/solve/engine_of.h"
 #include "isochron/solve/grid/adaptive.h"
 #include "isochron/solve/grid/cuda/device_grid.h"
 #include "isochron/solve/grid/grid_seeds.h"

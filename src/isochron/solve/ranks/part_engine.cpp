@@ -15,6 +15,7 @@
 #include "isochron/solve/ranks/rank_device.h"
 #include "isochron/solve/ranks/rank_engines.h"
 #include "isochron/solve/ranks/rank_seeds.h"
+#include "isochron/solve/source_set.h"
 
 namespace isochron::ranks {
 namespace {

@@ -23,6 +23,7 @@
 #include "isochron/solve/ranks/scatter.h"
 #include "isochron/solve/ranks/solve_messages.h"
 #include "isochron/solve/ranks/source_scheduler.h"
+#include "isochron/solve/source_set.h"
 #include "isochron/solver.h"
 
 namespace isochron::ranks {

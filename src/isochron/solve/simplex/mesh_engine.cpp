@@ -9,7 +9,7 @@
 #include "isochron/metric/conducting.h"
 #include "isochron/solve/common/dependence.h"
 #include "isochron/solve/common/methods.h"
-#include "isochron/solve/engine.h"
+#include "isochron/solve/engine_of.h"
 #include "isochron/solve/schedules/banded/banded_team.h"
 #include "isochron/solve/schedules/banded/withdraw.h"
 #include "isochron/solve/simplex/cuda/surface.h"
