@@ -23,8 +23,9 @@ using test::vertex;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-SolveOptions options_of(Precision precision, int threads) {
+SolveOptions options_of(Precision precision, int threads, ObtuseSplit obtuse = ObtuseSplit::automatic) {
   SolveOptions options;
+  options.obtuse = obtuse;
   options.precision = precision;
   options.threads = threads;
   options.backend = threads > 1 ? Backend::threads : Backend::serial;
@@ -58,11 +59,12 @@ Metric scaled(const Metric& metric, std::size_t elements, double factor, const C
 /// `after` of the domain by an update of what `before` gave, and from nothing.
 template <class Shape>
 void expect_updates(const Shape& shape, const Metric& before, const Sources& sources_before, const Metric& after,
-                    const Sources& sources_after, const std::string& what) {
+                    const Sources& sources_after, const std::string& what,
+                    ObtuseSplit obtuse = ObtuseSplit::automatic) {
   for (const Precision precision : {Precision::double_, Precision::single_})
     for (const int threads : {1, 3}) {
       SCOPED_TRACE(what + (precision == Precision::single_ ? ", single, " : ", double, ") + std::to_string(threads));
-      const SolveOptions options = options_of(precision, threads);
+      const SolveOptions options = options_of(precision, threads, obtuse);
       Solver solver(Domain(shape, before), options);
       const Arrival first = solver.solve(sources_before);
       ProblemChange change;
@@ -96,14 +98,16 @@ void expect_updates(const Shape& shape, const Metric& before, const Sources& sou
 
 /// Changes of every kind, of a domain with so many elements and vertices.
 template <class Shape>
-void expect_all_updates(const Shape& shape, std::size_t elements, std::size_t vertices, const Metric& metric) {
+void expect_all_updates(const Shape& shape, std::size_t elements, std::size_t vertices, const Metric& metric,
+                        ObtuseSplit obtuse = ObtuseSplit::automatic) {
   const Sources two = from_two(3, vertices - 5);
   const auto some = [&](std::size_t e) { return e > elements / 3 && e < elements / 3 + elements / 12; };
   const auto every_fifth = [](std::size_t e) { return e % 5 == 2; };
   for (const double factor : {0.2, 0.9, 1.0, 1.2, 30.0}) {
     const std::string by = "M times " + std::to_string(factor);
-    expect_updates(shape, metric, two, scaled(metric, elements, factor, some), two, by + " on some");
-    expect_updates(shape, metric, two, scaled(metric, elements, factor, every_fifth), two, by + " on every fifth");
+    expect_updates(shape, metric, two, scaled(metric, elements, factor, some), two, by + " on some", obtuse);
+    expect_updates(shape, metric, two, scaled(metric, elements, factor, every_fifth), two, by + " on every fifth",
+                   obtuse);
   }
   Sources later = two, earlier = two, more = two, fewer = two, moved = two;
   later.vertices[1].time = 6;
@@ -113,8 +117,9 @@ void expect_all_updates(const Shape& shape, std::size_t elements, std::size_t ve
   moved.vertices[1].vertex = vertex(vertices / 2);
   for (const auto& [sources, what] :
        {std::pair(later, "later"), {earlier, "earlier"}, {more, "more"}, {fewer, "fewer"}, {moved, "moved"}}) {
-    expect_updates(shape, metric, two, metric, sources, what);
-    expect_updates(shape, metric, two, scaled(metric, elements, 3, some), sources, std::string(what) + " and slower");
+    expect_updates(shape, metric, two, metric, sources, what, obtuse);
+    expect_updates(shape, metric, two, scaled(metric, elements, 3, some), sources, std::string(what) + " and slower",
+                   obtuse);
   }
 }
 
@@ -122,6 +127,24 @@ TEST(Update, TrianglesFollowEachChange) {
   const TriangleMesh mesh = square(20, 0.2);
   expect_all_updates(mesh, mesh.element_count(), mesh.vertex_count(), speeds(mesh.element_count(), 3));
   expect_all_updates(mesh, mesh.element_count(), mesh.vertex_count(), test::rough_fibers(mesh, 4));
+}
+
+// Virtual elements stand for elements that are not at their corner.
+TEST(Update, VirtualElementsFollowEachChange) {
+  const auto expect_each = [](const auto& shape, ObtuseSplit obtuse) {
+    const std::size_t elements = shape.element_count();
+    const Metric stretched =
+        scaled(Metric::constant(SymTensor3d::diagonal(1, 25, 4)), elements, 1, [](std::size_t) { return false; });
+    expect_all_updates(shape, elements, shape.vertex_count(), stretched, obtuse);
+    const Sources two = from_two(3, shape.vertex_count() - 5);
+    for (std::size_t one = 0; one < elements; one += 1 + elements / 50)
+      for (const double factor : {0.8, 1.2})
+        expect_updates(shape, stretched, two,
+                       scaled(stretched, elements, factor, [&](std::size_t e) { return e == one; }), two,
+                       "element " + std::to_string(one), obtuse);
+  };
+  expect_each(square(24, 0.2), ObtuseSplit::automatic);
+  expect_each(cube(7, 0.2), ObtuseSplit::split);
 }
 
 TEST(Update, TetrahedraFollowEachChange) {

@@ -61,7 +61,8 @@ struct Noun {
 ///   `residual`, `spread_labels`, `upwind`;
 /// - `bound_geometry(metric)`, for the second check;
 /// - where updates keep times, `change_metric(metric, elements)`, which prepares some elements again or returns false,
-///   `for_vertices(element, visit)`, and its runs have `update`;
+///   `for_vertices(element, visit)` and `for_changed(elements, visit)`, those whose updates read the metric of an
+///   element, and its runs have `update`;
 /// - where it has derivatives, `check_differentiable()`, `seed_rows(sources, init)`, `movable(sources)`,
 ///   `user_element(element)`, `on_mesh`, and its runs have `rows`: see `linearize`.
 template <class Adapter>
@@ -343,14 +344,14 @@ class EngineOf final : public Engine {
 
   /// Takes the seeds' times out of `start`, and finds the vertices whose elements or seeds changed.
   template <class Problem, class T = typename Problem::Scalar>
-  ChangedStart<T> changed_start(const Problem& problem, const Before& before, Start<T>& start) const {
+  ChangedStart<T> changed_start(const Problem& problem, const Before& before, Start<T>& start) {
     ChangedStart<T> changed;
     changed.seed.assign(start.state.time.size(), std::numeric_limits<T>::infinity());
     changed.seed.swap(start.state.time);
     changed.base = std::numeric_limits<double>::infinity();
     for (const Seed& seed : before.seeds) changed.base = std::min(changed.base, seed.time);
-    for (const ElementId e : before.elements)
-      adapter_.for_vertices(e, [&](VertexId v) { changed.vertices.push_back(adapter_.internal(problem, v)); });
+    adapter_.for_changed(before.elements,
+                         [&](VertexId v) { changed.vertices.push_back(adapter_.internal(problem, v)); });
     for (const Seed& seed : before.seeds) {
       const std::uint32_t v = adapter_.internal(problem, seed.vertex.in_whole());
       if (static_cast<T>((seed.time - start.base) / problem.unit) != changed.seed[v]) changed.vertices.push_back(v);

@@ -127,6 +127,10 @@ class ImageAdapter : public ImageAdapterBase<AnyGridProblem> {
     const auto [i, j, k] = grid_.index(v);
     if (cells_->may_enter({static_cast<int>(i), static_cast<int>(j), static_cast<int>(k)})) visit(v);
   }
+  template <class Visit>
+  void for_changed(std::span<const ElementId> voxels, const Visit& visit) const {
+    for (const ElementId voxel : voxels) for_vertices(voxel, visit);
+  }
 
   template <class Problem>
   ImageRun<Problem> make_run(const Problem& problem, const ImageGroup& group, int threads) const {

@@ -199,15 +199,19 @@ class MeshAdapter {
       if (!changed.conducts(e)) return false;
       if (!usable_on(changed, e)) check_metric(changed, mesh_->element_count(), Subject::metric, plan_->threads);
     }
-    if (plan_->split_obtuse && Corners == 4) return false;
     metric_ = &changed;
     conducting_->refer_to(changed);
     slowness_.reset();
     return std::visit(
         [&](auto& problem) {
-          if (!plan_->split_obtuse) return isochron::change_metric(problem, *mesh_, changed, elements);
-          const bool before = !problem.virtual_elements.empty();
-          return isochron::change_metric(problem, *mesh_, changed, elements) && !before && problem.obtuse_corners == 0;
+          if (!isochron::change_metric(problem, *mesh_, changed, elements)) return false;
+          if (!plan_->split_obtuse || (problem.obtuse_corners == 0 && problem.virtual_elements.empty())) return true;
+          std::vector<std::uint32_t> targets;
+          for_changed(elements, [&](VertexId v) { targets.push_back(problem.internal(v)); });
+          std::sort(targets.begin(), targets.end());
+          targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+          split_again(problem, *mesh_, changed, targets);
+          return true;
         },
         problem_);
   }
@@ -216,6 +220,19 @@ class MeshAdapter {
   template <class Visit>
   void for_vertices(ElementId element, const Visit& visit) const {
     for (const VertexId v : user_mesh_->element(element)) visit(v);
+  }
+
+  /// Calls `visit(vertex)`, maybe repeatedly, for the vertices whose updates read the metric of some elements: their
+  /// corners, and targets of virtual elements that may stand for one of them.
+  template <class Visit>
+  void for_changed(std::span<const ElementId> elements, const Visit& visit) {
+    std::vector<ElementId> beside;
+    if (plan_->split_obtuse) {
+      const bool whole = left_out() == 0;  // virtual elements before the change went through what is left out now
+      beside = elements_split_by(*user_mesh_, whole ? user_adjacency() : build_adjacency(*user_mesh_), elements);
+      elements = beside;
+    }
+    for (const ElementId e : elements) for_vertices(e, visit);
   }
 
   /// What schedules need that work on a problem prepared by the host.

@@ -10,6 +10,7 @@
 #include "isochron/core/parallel.h"
 #include "isochron/core/stop.h"
 #include "isochron/error.h"
+#include "isochron/mesh/visibility.h"
 #include "isochron/solve/simplex/obtuse_cones.h"
 #include "isochron/solve/simplex/obtuse_unfold.h"
 
@@ -176,6 +177,9 @@ class TetSplitter {
   std::vector<VirtualRecord<T, 4>>& out_;
 };
 
+template <class T, int Corners>
+using Splitter = std::conditional_t<Corners == 4, TetSplitter<T>, TriangleSplitter<T>>;
+
 /// Tensors and points as variables, in the order in which they are asked for.
 template <class T>
 class VariableTets {
@@ -291,12 +295,11 @@ VirtualElements<T, Corners> index_virtual_elements(std::vector<VirtualRecord<T, 
 template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits, int threads) {
-  using Splitter = std::conditional_t<Corners == 4, TetSplitter<T>, TriangleSplitter<T>>;
   const SplitInput<T, Corners> input(problem, mesh, metric, limits);
   std::vector<std::vector<VirtualRecord<T, Corners>>> parts(static_cast<std::size_t>(std::max(1, threads)));
   const StoppableLoop loop;
   parallel_region(threads, [&](int thread, int team) {
-    Splitter splitter(input, parts[thread]);
+    Splitter<T, Corners> splitter(input, parts[thread]);
     const std::size_t count = problem.elements.size();
     loop(count * thread / team, count * (thread + 1) / team, [&](std::size_t i) {
       for (int c = 0; c < Corners; ++c)
@@ -305,6 +308,41 @@ VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& probl
   });
   for (std::size_t k = 1; k < parts.size(); ++k) parts[0].insert(parts[0].end(), parts[k].begin(), parts[k].end());
   return index_virtual_elements(std::move(parts[0]), problem.vertex_count);
+}
+
+template <class T, int Corners>
+void split_again(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                 std::span<const std::uint32_t> targets, const SplitLimits& limits) {
+  std::vector<std::uint8_t> again(problem.vertex_count, 0);
+  for (const std::uint32_t v : targets) again[v] = 1;
+  std::vector<VirtualRecord<T, Corners>> records = std::move(problem.virtual_elements.records);
+  std::erase_if(records, [&](const auto& record) { return again[record.target] != 0; });
+  const SplitInput<T, Corners> input(problem, mesh, metric, limits);
+  Splitter<T, Corners> splitter(input, records);
+  for (const std::uint32_t v : targets)
+    for (const std::uint32_t incidence : problem.adjacency.at(VertexId(v)))
+      if (const int c = Adjacency::corner_of(incidence); !problem.elements[incidence >> 2].acute(c))
+        splitter.split(incidence >> 2, c);
+  problem.virtual_elements = index_virtual_elements(std::move(records), problem.vertex_count);
+}
+
+template <int Corners>
+std::vector<ElementId> elements_split_by(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency,
+                                         std::span<const ElementId> elements, const SplitLimits& limits) {
+  const int steps = Corners == 3 ? max_unfolds : limits.tet_levels;
+  std::vector<std::uint8_t> found(mesh.element_count(), 0);
+  std::vector<ElementId> result, wave(elements.begin(), elements.end()), next;
+  for (const ElementId e : wave) found[e.index()] = 1;
+  for (int step = 0; step < steps; ++step, wave.swap(next), next.clear())
+    for (const ElementId e : wave)
+      for_face_neighbours(mesh, adjacency, e, [&](ElementId neighbour, int) {
+        if (found[neighbour.index()] != 0) return;
+        found[neighbour.index()] = 1;
+        next.push_back(neighbour);
+      });
+  for (std::size_t e = 0; e < found.size(); ++e)
+    if (found[e] != 0) result.emplace_back(e);
+  return result;
 }
 
 template <class T>
@@ -381,6 +419,18 @@ VirtualGradient gradient_of_virtual(const SimplexProblem<T, 4>& problem, const T
   return result;
 }
 
+template void split_again(SimplexProblem<float, 3>&, const SimplexMesh<3>&, const Metric&,
+                          std::span<const std::uint32_t>, const SplitLimits&);
+template void split_again(SimplexProblem<float, 4>&, const SimplexMesh<4>&, const Metric&,
+                          std::span<const std::uint32_t>, const SplitLimits&);
+template void split_again(SimplexProblem<double, 3>&, const SimplexMesh<3>&, const Metric&,
+                          std::span<const std::uint32_t>, const SplitLimits&);
+template void split_again(SimplexProblem<double, 4>&, const SimplexMesh<4>&, const Metric&,
+                          std::span<const std::uint32_t>, const SplitLimits&);
+template std::vector<ElementId> elements_split_by(const SimplexMesh<3>&, const Adjacency&, std::span<const ElementId>,
+                                                  const SplitLimits&);
+template std::vector<ElementId> elements_split_by(const SimplexMesh<4>&, const Adjacency&, std::span<const ElementId>,
+                                                  const SplitLimits&);
 template VirtualGradient gradient_of_virtual(const SimplexProblem<float, 4>&, const TetMesh&, const Metric&,
                                              const VirtualRecord<float, 4>&, const std::array<double, 6>&);
 template VirtualGradient gradient_of_virtual(const SimplexProblem<double, 4>&, const TetMesh&, const Metric&,

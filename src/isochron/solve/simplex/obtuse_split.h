@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,16 @@ struct SplitLimits {
 template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits = {}, int threads = 1);
+
+/// Makes the virtual elements at some corners' vertices again after the metric changed, and keeps the others.
+template <class T, int Corners>
+void split_again(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
+                 std::span<const std::uint32_t> targets, const SplitLimits& limits = {});
+
+/// Some elements, and those that have corners whose virtual elements may stand for one of them: sorted.
+template <int Corners>
+std::vector<ElementId> elements_split_by(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency,
+                                         std::span<const ElementId> elements, const SplitLimits& limits = {});
 
 /// How the squared lengths of a virtual triangle, in the order of its record, change with those of one triangle that it
 /// stands for, in the order of `edge_corners`.
