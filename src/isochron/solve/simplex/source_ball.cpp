@@ -6,11 +6,11 @@
 #include <limits>
 #include <numbers>
 #include <queue>
-#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
 #include "isochron/adjoint/shape_gradients.h"
+#include "isochron/core/number_map.h"
 #include "isochron/local/point_source_update.h"
 #include "isochron/mesh/closest_point.h"
 #include "isochron/mesh/visibility.h"
@@ -29,7 +29,8 @@ constexpr double alike_ratio = 1.5;       // of squared speeds, between elements
 constexpr double max_turn = 7;
 constexpr double margin = 0.5;  // of an edge
 constexpr double rounding_error = 1e-14;
-constexpr double max_rounding = 1e-12;  // of sums of times
+constexpr double max_rounding = 1e-12;   // of sums of times
+constexpr double straight_slack = 1e-9;  // a way that is so little longer than the straight one is taken for it
 
 /// Twice the area of a triangle, six times the volume of a tetrahedron: the square or cube of its size.
 double lattice_measure(const std::array<Vec3d, 3>& x) { return norm(cross(x[1] - x[0], x[2] - x[0])); }
@@ -102,6 +103,7 @@ class SourceBall {
         position_(position),
         seeds_(std::move(seeds)),
         rows_(rows) {
+    at_source_tensor_ = metric_.tensor(seeds_.front());
     const SymTensor3d mean = mean_tensor(metric_, seeds_);
     scale_ = 1 / (mean.xx + mean.yy + mean.zz);
     inverse_at_source_ = inverse(scale_ * mean);
@@ -144,17 +146,21 @@ class SourceBall {
   double typical_size(SymTensor3d mean);
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
+  [[nodiscard]] bool is_alike(SymTensor3d m, const std::array<Vec3d, Corners>& x) const;
   bool lower(std::uint32_t place, double time);
   void grow(const BallLimits& limits);
   void push(std::uint32_t x);
   void straighten(std::uint32_t place);
+  bool seen_past_neighbours(std::uint32_t place);
   [[nodiscard]] bool hopeless(const Cell& cell, int own, int target) const;
   [[nodiscard]] static Face face_opposite(int target);
   /// The arrival through the face opposite the target alone.
   [[nodiscard]] PointSourceCandidate<double> through_face(const Cell& cell, int target, double limit) const;
   [[nodiscard]] double earliest_of_face(const Cell& cell, int target) const;
   [[nodiscard]] double slowness_bound(std::uint32_t place) const;
-  [[nodiscard]] double update(const Cell& cell, int target) const;
+  double straight_time(std::uint32_t place);
+  bool is_straight(std::uint32_t place);
+  double update(const Cell& cell, int target);
 
   // The rows of the times, where they are asked for; to be called when a time has been set.
   void note_update(ElementId e, const Cell& cell, int target, double limit);
@@ -176,21 +182,23 @@ class SourceBall {
   std::vector<ElementId> seeds_;
   Invariants at_source_;
   SymTensor3d inverse_at_source_;
-  bool constant_at_source_ = true;  ///< all seeds have the same metric
+  SymTensor3d at_source_tensor_;    ///< M of the first seed
+  bool constant_at_source_ = true;  ///< all seeds have it
+  bool uniform_ = false;            ///< all elements that were gone through have it: nothing is earlier than straight
   double unit_ = 1;
   double scale_ = 1;            ///< of metrics, so that determinants are in range
   double slowness_ = infinity;  ///< the least of the elements that were met
   ElementId least_slow_;        ///< the one that has it
   double radius_ = 0;
-  std::size_t corners_ = 0;           ///< places below it are corners of seeds
-  std::vector<VertexId> vertices_;    ///< by place
-  std::vector<double> time_;          ///< likewise
+  std::size_t corners_ = 0;         ///< places below it are corners of seeds
+  std::vector<VertexId> vertices_;  ///< by place
+  std::vector<double> time_;        ///< likewise
+  std::vector<double> straight_;    ///< likewise, along the straight line in the metric at the source; 0: not known yet
   std::vector<std::uint8_t> popped_;  ///< likewise
   BallRows rows_;
   std::vector<std::uint32_t> row_;  ///< by place, of the time that it has now
   std::vector<Cell> cells_;
-  std::unordered_map<VertexId, std::uint32_t> place_;
-  std::unordered_map<ElementId, std::uint32_t> cell_;
+  NumberMap place_, cell_;
   using Item = std::pair<double, std::uint32_t>;
   std::priority_queue<Item, std::vector<Item>, std::greater<>> queue_;
 };
@@ -230,40 +238,50 @@ double SourceBall<Corners>::typical_size(SymTensor3d mean) {
 
 template <int Corners>
 std::uint32_t SourceBall<Corners>::place_of(VertexId v) {
-  const auto [place, fresh] = place_.try_emplace(v, static_cast<std::uint32_t>(vertices_.size()));
+  const auto [place, fresh] = place_.number_of(v.value);
   if (fresh) {
     vertices_.push_back(v);
     time_.push_back(infinity);
+    straight_.push_back(0);
     popped_.push_back(0);
     row_.push_back(0);
   }
-  return place->second;
+  return place;
 }
 
 template <int Corners>
 auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
-  const auto [place, fresh] = cell_.try_emplace(e, static_cast<std::uint32_t>(cells_.size()));
-  if (!fresh) return cells_[place->second];
+  const auto [place, fresh] = cell_.number_of(e.value);
+  if (!fresh) return cells_[place];
   Cell cell;
-  const SymTensor3d m = scale_ * metric_.tensor(e);
+  const SymTensor3d tensor = metric_.tensor(e), m = scale_ * tensor;
   const auto x = corner_points(mesh_, e);
   const double unit = unit_ * std::sqrt(scale_);
   for (int a = 0; a < Corners; ++a) {
     cell.corner[a] = place_of(mesh_.element(e)[a]);
     for (int b = 0; b < a; ++b) cell.length[edge_index(a, b)] = squared_length(m, x[a] - x[b]) / (unit * unit);
   }
-  const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
-  if (const double slowness = std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit; slowness < slowness_) {
-    slowness_ = slowness;
-    least_slow_ = e;
+  const bool as_source = constant_at_source_ && tensor == at_source_tensor_;
+  cell.alike = (as_source && Corners == 4) || is_alike(m, x);
+  if (cell.alike && !as_source) uniform_ = false;
+  if (!as_source || !(slowness_ < infinity)) {
+    const double slowness = std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit;
+    if (slowness < slowness_) least_slow_ = e;
+    slowness_ = std::min(slowness_, slowness);
   }
-  const Invariants here = invariants_of(m, x);
-  cell.alike = near(here.trace, at_source_.trace, alike_ratio) &&
-               near(here.minors, at_source_.minors, alike_ratio * alike_ratio) &&
-               near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1)) &&
-               contraction(inverse_at_source_, m) < max_turn;
   cells_.push_back(cell);
   return cells_.back();
+}
+
+/// Whether the speeds are nearly those at the source, in directions that may have turned.
+template <int Corners>
+bool SourceBall<Corners>::is_alike(SymTensor3d m, const std::array<Vec3d, Corners>& x) const {
+  const auto near = [](double a, double b, double ratio) { return a < ratio * b && b < ratio * a; };
+  const Invariants here = invariants_of(m, x);
+  return near(here.trace, at_source_.trace, alike_ratio) &&
+         near(here.minors, at_source_.minors, alike_ratio * alike_ratio) &&
+         near(here.determinant, at_source_.determinant, std::pow(alike_ratio, Corners - 1)) &&
+         contraction(inverse_at_source_, m) < max_turn;
 }
 
 template <int Corners>
@@ -281,8 +299,9 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
     at_source_.trace += here.trace / static_cast<double>(seeds_.size());
     at_source_.minors += here.minors / static_cast<double>(seeds_.size());
     at_source_.determinant += here.determinant / static_cast<double>(seeds_.size());
-    constant_at_source_ = constant_at_source_ && metric_.tensor(e) == metric_.tensor(seeds_.front());
+    constant_at_source_ = constant_at_source_ && metric_.tensor(e) == at_source_tensor_;
   }
+  uniform_ = constant_at_source_;
   // A little further than what is set: the last vertices may still be lowered by those after them.
   double end = limits.rings + margin;
   std::size_t held = 0;
@@ -300,7 +319,8 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
     else push(x);
   }
   radius_ = std::max(0.0, end - margin);
-  for (std::uint32_t i = 0; i < vertices_.size(); ++i) straighten(i);
+  for (std::uint32_t i = 0; i < vertices_.size(); ++i)
+    if (i < corners_ || straight_time(i) <= radius_ * (1 + max_rounding)) straighten(i);
 }
 
 template <int Corners>
@@ -313,9 +333,10 @@ void SourceBall<Corners>::push(std::uint32_t x) {
     if (!cell.alike) continue;
     const int own = Adjacency::corner_of(incidence);
     for (int target = 0; target < Corners; ++target) {
-      if (target == own || hopeless(cell, own, target)) continue;
-      const double before = time_[cell.corner[target]];
-      if (lower(cell.corner[target], update(cell, target))) note_update(e, cell, target, before);
+      const std::uint32_t place = cell.corner[target];
+      if (target == own || is_straight(place) || hopeless(cell, own, target)) continue;
+      const double before = time_[place];
+      if (lower(place, update(cell, target))) note_update(e, cell, target, before);
     }
   }
 }
@@ -325,9 +346,13 @@ void SourceBall<Corners>::push(std::uint32_t x) {
 template <int Corners>
 void SourceBall<Corners>::straighten(std::uint32_t place) {
   if (!constant_at_source_) return;
-  const SymTensor3d m = metric_.tensor(seeds_.front());
-  const double straight = std::sqrt(squared_length(m, mesh_.point(vertices_[place]) - position_)) / unit_;
+  const SymTensor3d m = at_source_tensor_;
+  const double straight = straight_time(place);
   if (!(straight < time_[place] * (1 - max_rounding))) return;
+  if (rows_.to == nullptr && seen_past_neighbours(place)) {
+    time_[place] = straight;
+    return;
+  }
   std::vector<ElementId> through = seeds_;
   const auto passable = [&](ElementId e) {
     for (const VertexId v : mesh_.element(e))
@@ -339,6 +364,28 @@ void SourceBall<Corners>::straighten(std::uint32_t place) {
   if (!segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable)) return;
   time_[place] = straight;
   note_straight(place, std::move(through));
+}
+
+/// True when the straight line to the source leaves the elements at the vertex through a face whose corners are reached
+/// in a straight line: then so is the vertex.
+template <int Corners>
+bool SourceBall<Corners>::seen_past_neighbours(std::uint32_t place) {
+  if constexpr (Corners == 4) {
+    if (!uniform_) return false;
+    for (const std::uint32_t incidence : adjacency_.at(vertices_[place])) {
+      const ElementId e = Adjacency::element_of(incidence);
+      const Cell& cell = cell_of(e);
+      if (!cell.alike) continue;
+      const auto source = barycentric(corner_points(mesh_, e), position_);
+      if (!source) continue;
+      const int own = Adjacency::corner_of(incidence);
+      bool through = true;
+      for (int c = 0; c < Corners; ++c)
+        through = through && (c == own || ((*source)[c] >= 0 && is_straight(cell.corner[c])));
+      if (through) return uniform_;
+    }
+  }
+  return false;
 }
 
 /// True when the target is earlier than the vertex that was popped, at an acute corner, and by more than the front's
@@ -394,11 +441,29 @@ double SourceBall<Corners>::slowness_bound(std::uint32_t place) const {
 /// Never earlier than all it comes from, nor than the largest speed allows along a straight line. +inf when it is not
 /// earlier than before.
 template <int Corners>
-double SourceBall<Corners>::update(const Cell& cell, int target) const {
+double SourceBall<Corners>::update(const Cell& cell, int target) {
   const double now = time_[cell.corner[target]];
   const double earliest = earliest_of_face(cell, target);
   if (!(earliest < now)) return infinity;
-  return std::max(std::max(earliest, slowness_bound(cell.corner[target])), through_face(cell, target, now).time);
+  const double time =
+      std::max(std::max(earliest, slowness_bound(cell.corner[target])), through_face(cell, target, now).time);
+  if (!uniform_) return time;
+  const double straight = straight_time(cell.corner[target]);
+  return time <= straight * (1 + straight_slack) ? straight : time;
+}
+
+template <int Corners>
+double SourceBall<Corners>::straight_time(std::uint32_t place) {
+  double& straight = straight_[place];
+  if (straight == 0)
+    straight = std::sqrt(squared_length(at_source_tensor_, mesh_.point(vertices_[place]) - position_)) / unit_;
+  return straight;
+}
+
+/// True when nothing can be earlier, as far as is known.
+template <int Corners>
+bool SourceBall<Corners>::is_straight(std::uint32_t place) {
+  return uniform_ && time_[place] < infinity && time_[place] <= straight_time(place);
 }
 
 template <int Corners>
@@ -443,7 +508,7 @@ void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target,
   const PointSourceCandidate<double> found = through_face(cell, target, limit);
   const double before = earliest_of_face(cell, target);
   // Where the metric is constant, the bound is the time through the face up to rounding.
-  const bool bounded = found.time < time * (1 - max_rounding);
+  const bool bounded = found.time < time * (1 - max_rounding) && !is_straight(place);
   if (bounded && time > before) return note_slowness_bound(place);
   DependenceRows& rows = rows_.to->rows;
   if (bounded) {
