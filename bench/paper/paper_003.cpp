@@ -288,7 +288,9 @@ bool table_003_4_6(const BenchOptions& options) {
 
 bool table_003_4_7(const BenchOptions& options) {
   Report report("003-table-4.7", "Paper 003 Table 4.7: seconds of set-up", options);
-  report.note_on_paper("The paper's are without cutting the mesh into agglomerates; ours begin with the raw mesh.");
+  report.note_on_paper(
+      "The paper's are what the GPU does with a mesh that is cut into agglomerates: permuting it and making the lists "
+      "for cell assembly. Ours of that are without copies to the GPU; set-up is everything from the raw mesh on.");
   note_gpu(report);
   const PaperNumbers paper{0.150, 0.120, 0.209};
   for (const int number : {1, 2, 3}) {
@@ -296,19 +298,28 @@ bool table_003_4_7(const BenchOptions& options) {
     const Sources sources = middle_source(mesh);
     const std::string row = fmt::format("{} ({} tets)", volume_mesh_names[number], mesh.element_count());
     const Metric metric = Metric::isotropic(1);
-    const auto add = [&](const MethodCase& method, std::optional<double> in_paper) {
+    const auto add = [&](const MethodCase& method, const std::string& what, std::optional<double> in_paper,
+                         const auto& seconds_of) {
       const Measured m = measure(mesh, metric, sources, method, options);  // only what solves has a set-up
-      Entry entry{row, method.name, in_paper, {}, "s", m.remark};
+      Entry entry{row, fmt::format("{}: {}", method.name, what), in_paper, {}, "s", m.remark};
       if (m.valid) {
-        entry.ours = median_set_up(mesh, metric, method, options);
+        entry.ours = seconds_of(method);
         entry.remark = "median of 3";
       }
       report.add(std::move(entry));
     };
-    add(cells_case(), paper[number - 1]);
-    add(strips_case(), {});
-    add(gpu_push(), {});
-    add({"banded (ours), CPU", Method::banded, paper_threads(options)}, {});
+    const auto lists = [&](const MethodCase& method) {
+      std::vector<double> seconds;
+      while (seconds.size() < 3)
+        seconds.push_back(
+            Solver({mesh, metric}, solve_options(method, options)).solve(sources).counters.layout_seconds);
+      return median(std::move(seconds));
+    };
+    const auto set_up = [&](const MethodCase& method) { return median_set_up(mesh, metric, method, options); };
+    add(cells_case(), "lists", paper[number - 1], lists);
+    for (const MethodCase& method :
+         {cells_case(), strips_case(), gpu_push(), {"banded (ours), CPU", Method::banded, paper_threads(options)}})
+      add(method, "set-up", {}, set_up);
   }
   return report.finish(options);
 }

@@ -88,7 +88,7 @@ std::string capability_table();
 struct BackendThresholds {
   std::size_t threads_elements = 150000;
   std::size_t cuda_elements = 1000000;
-  std::size_t cuda_voxels_of_many = 70000;                ///< of images, where many solves are expected
+  std::size_t cuda_voxels_of_many = 25000;                ///< of images, where many solves are expected
   std::size_t cuda_spare_bytes = std::size_t{256} << 20;  ///< of device memory, left to the driver and to others
 };
 inline constexpr BackendThresholds backend_thresholds{};

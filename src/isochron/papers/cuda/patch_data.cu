@@ -6,6 +6,7 @@
 
 #include "isochron/core/cuda/grouping.h"
 #include "isochron/core/cuda/launch.h"
+#include "isochron/core/timer.h"
 
 namespace isochron::cuda {
 namespace {
@@ -168,12 +169,15 @@ class CellBuilder {
   }
 
   PatchData<T> build() {
+    wait();
+    const Timer timer;
     data_.topology.vertex_begin = Numbers(std::span<const std::uint32_t>(packing_.vertex_begin));
     find_cells();
     find_halo();
     number_cells();
     make_gather_lists();
     measure();
+    data_.seconds = timer.seconds();
     return std::move(data_);
   }
 

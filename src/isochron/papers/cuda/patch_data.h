@@ -53,6 +53,7 @@ struct PatchData {
   StripArrays<T, DeviceArray> strips;  ///< empty with cells
   std::vector<std::uint64_t> room;     ///< by patch: values that an update of it works on, times included
   std::uint64_t busiest = 0;           ///< most cells (with strips: vertices) of a patch
+  double seconds = 0;                  ///< that the device took to build the lists of cells
 
   /// What holds the elements, in either layout.
   [[nodiscard]] std::size_t element_bytes() const { return cells.bytes() + strips.bytes(); }

@@ -344,6 +344,7 @@ class PatchFim final : public MeshSchedule<T, Corners> {
     state.counters.vertex_updates += work.updates;
     state.counters.rounds += rounds;
     state.counters.element_bytes = data_.element_bytes();
+    state.counters.layout_seconds = data_.seconds;
     state.transfer_seconds += whole.seconds() - solving;
   }
 
