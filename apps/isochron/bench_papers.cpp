@@ -164,6 +164,7 @@ int run_papers(const BenchRequest& request, Console& console) {
     run_all(benches, request, console, runs.back());
   }
   std::move(others.begin(), others.end(), std::back_inserter(runs));
+  bench::join_parts(runs);
   bench::number_labels(runs);
   std::vector<bench::MoreFile> files{{"papers.html", bench::papers_page(runs)}, {"papers.json", bench::json_of(runs)}};
   for (const MachineRun& run : runs)

@@ -311,6 +311,26 @@ std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path) {
   });
 }
 
+void join_parts(std::vector<MachineRun>& runs) {
+  const auto has = [](const MachineRun& run, const TableResult& table) {
+    return std::any_of(run.tables.begin(), run.tables.end(), [&](const auto& t) { return t.name == table.name; });
+  };
+  std::vector<MachineRun> joined;
+  for (MachineRun& run : runs) {
+    const auto other = std::find_if(joined.begin(), joined.end(), [&](const MachineRun& before) {
+      return before.computer == run.computer &&
+             std::none_of(run.tables.begin(), run.tables.end(), [&](const auto& table) { return has(before, table); });
+    });
+    if (other == joined.end()) {
+      joined.push_back(std::move(run));
+    } else {
+      std::move(run.tables.begin(), run.tables.end(), std::back_inserter(other->tables));
+      other->unfinished = other->unfinished || run.unfinished;
+    }
+  }
+  runs = std::move(joined);
+}
+
 void number_labels(std::vector<MachineRun>& runs) {
   std::set<std::string> taken;
   for (MachineRun& run : runs) {

@@ -46,6 +46,9 @@ std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path);
 /// Bytes as base64 text.
 std::string to_base64(std::string_view bytes);
 
+/// Runs of one computer that have no table in common become one: they are parts of a run.
+void join_parts(std::vector<MachineRun>& runs);
+
 /// Runs of the same label are told apart by numbers: "desk", "desk (2)".
 void number_labels(std::vector<MachineRun>& runs);
 

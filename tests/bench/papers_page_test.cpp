@@ -124,6 +124,16 @@ TEST_F(PapersJson, FilesAreCalledAfterTheirTable) {
     EXPECT_THAT(error_with(name), HasSubstr("files[0].name is not the name of a file of its table")) << name;
 }
 
+TEST(PapersRuns, PartsOfARunAreJoined) {
+  const TableResult five = table("001-table-5", 3), six = table("001-table-6", 4), seven = table("001-table-7", 5);
+  std::vector<MachineRun> runs{run("desk", {five}), run("lab", {five}), run("desk", {six}), run("desk", {six, seven})};
+  runs[3].unfinished = true;
+  join_parts(runs);
+  MachineRun again = run("desk", {six, seven});
+  again.unfinished = true;
+  EXPECT_EQ(runs, (std::vector{run("desk", {five, six}), run("lab", {five}), again}));
+}
+
 TEST(PapersRuns, EqualLabelsAreNumbered) {
   std::vector<MachineRun> runs{run("desk", {}), run("desk", {}), run("lab", {}), run("desk", {})};
   number_labels(runs);

@@ -1,5 +1,6 @@
 #include "isochron/core/number_map.h"
 
+#include <optional>
 #include <unordered_map>
 
 #include <gtest/gtest.h>
@@ -18,6 +19,7 @@ TEST(NumberMap, NumbersKeysInTheOrderOfTheirFirstUse) {
     const auto key = static_cast<std::uint32_t>(random.uniform(0, 3000)) * (i % 2 == 0 ? 1U : 0x10000U);
     const std::uint32_t used = i % 777 == 0 ? 0xfffffffeU : key;
     const auto [known, fresh] = expected.try_emplace(used, static_cast<std::uint32_t>(expected.size()));
+    ASSERT_EQ(map.find(used), fresh ? std::nullopt : std::optional(known->second)) << used;
     const NumberMap::Found found = map.number_of(used);
     ASSERT_EQ(found.fresh, fresh) << used;
     ASSERT_EQ(found.number, known->second) << used;

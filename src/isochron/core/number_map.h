@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace isochron {
@@ -18,10 +19,18 @@ class NumberMap {
   /// The number of a key; a fresh key gets the next one. No key is 2³² − 1.
   Found number_of(std::uint32_t key) {
     if (2 * count_ >= slots_.size()) grow();
-    Slot& slot = slot_of(key);
+    Slot& slot = slots_[slot_of(key)];
     const bool fresh = slot.key == none;
     if (fresh) slot = {key, count_++};
     return {slot.number, fresh};
+  }
+
+  /// The number of a key that was shown before.
+  [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t key) const {
+    if (slots_.empty()) return std::nullopt;
+    const Slot& slot = slots_[slot_of(key)];
+    if (slot.key == none) return std::nullopt;
+    return slot.number;
   }
 
   [[nodiscard]] std::uint32_t size() const { return count_; }
@@ -33,18 +42,18 @@ class NumberMap {
   };
 
   /// That of the key, or the free one where it belongs. At most half of the slots are taken.
-  Slot& slot_of(std::uint32_t key) {
+  [[nodiscard]] std::size_t slot_of(std::uint32_t key) const {
     const std::size_t last = slots_.size() - 1;
     std::size_t at = (key * std::uint64_t{0x9e3779b97f4a7c15U}) >> 32 & last;  // 2⁶⁴ over the golden ratio
     while (slots_[at].key != key && slots_[at].key != none) at = (at + 1) & last;
-    return slots_[at];
+    return at;
   }
 
   void grow() {
     std::vector<Slot> before(slots_.empty() ? 256 : 2 * slots_.size());
     before.swap(slots_);
     for (const Slot& slot : before)
-      if (slot.key != none) slot_of(slot.key) = slot;
+      if (slot.key != none) slots_[slot_of(slot.key)] = slot;
   }
 
   std::vector<Slot> slots_;  ///< a power of two

@@ -1,8 +1,8 @@
 #include "isochron/solve/simplex/near_sources.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "isochron/core/number_map.h"
 #include "isochron/solve/source_set.h"
 
 namespace isochron {
@@ -15,8 +15,8 @@ struct Part {
   SimplexMesh<Corners> mesh;
   Metric metric;
   Adjacency adjacency;
-  std::vector<VertexId> user;                           ///< by vertex of the part
-  std::unordered_map<std::uint32_t, VertexId> in_part;  ///< and back
+  std::vector<VertexId> user;  ///< by vertex of the part
+  NumberMap in_part;           ///< and back
 };
 
 template <int Corners>
@@ -26,17 +26,17 @@ Part<Corners> cut_out(const MeshParts<Corners>& mesh, std::span<const ElementId>
   part.mesh.elements = mesh.elements(elements);
   for (auto& element : part.mesh.elements)
     for (VertexId& v : element) {
-      const auto [place, fresh] = part.in_part.try_emplace(v.value, VertexId(part.user.size()));
+      const auto [number, fresh] = part.in_part.number_of(v.value);
       if (fresh) part.user.push_back(v);
-      v = place->second;
+      v = VertexId(number);
     }
   part.mesh.points = mesh.points(part.user);
   part.metric = mesh.metric(elements);
   std::vector<VertexId> centres;
   for (const VertexId v : sources) {
     const auto found = part.in_part.find(v.value);
-    if (found == part.in_part.end()) refuse_isolated(v);
-    centres.push_back(found->second);
+    if (!found) refuse_isolated(v);
+    centres.emplace_back(*found);
   }
   part.adjacency = inner_adjacency(part.mesh, centres, rings);
   return part;
@@ -47,7 +47,7 @@ std::vector<Seed> seeds_of(const Part<Corners>& part, const Sources& sources, So
                            const BallLimits& limits) {
   Sources local;
   for (const VertexSource& source : sources.vertices)
-    local.vertices.push_back({part.in_part.at(source.vertex.value), source.time});
+    local.vertices.push_back({VertexId(part.in_part.find(source.vertex.value).value()), source.time});
   const PlacedSources placed = place_sources(part.mesh, part.adjacency, local);
   std::vector<Seed> seeds = make_seeds(part.mesh, part.metric, part.adjacency, local, placed, init, limits);
   for (Seed& seed : seeds) seed.vertex = part.user[seed.vertex.index()];
@@ -95,9 +95,10 @@ std::vector<std::vector<Seed>> seeds_near(const MeshParts<Corners>& mesh, std::s
       vertices.push_back(source.vertex.in_whole());
     }
   }
-  // The ball is round in the metric, not in edges: where elements are stretched it goes further than its rings.
-  const int first = init == SourceInit::ball ? widest + 3 : 0;
-  for (int rings = first;; rings = 2 * rings + 1) {
+  // The ball is round in the metric, not in edges: it goes further than its rings across the diagonals of a lattice,
+  // and more so where elements are stretched.
+  const int first = init == SourceInit::ball ? widest + widest / 2 + 1 : 0;
+  for (int rings = first;; rings += rings / 2 + 1) {
     const std::vector<ElementId> elements = mesh.elements_near(vertices, rings);
     const Part<Corners> part = cut_out(mesh, elements, vertices, rings);
     try {
