@@ -15,6 +15,7 @@ constexpr double chart_width = 760, chart_height = 454;
 /// Where the frame is.
 constexpr struct { double left = 74, right = 500, top = 58, bottom = 394; } box;
 constexpr double legend_left = 520, legend_line = 21;
+constexpr double letter_width = 7.5;
 
 constexpr std::array series_colors{"#1b6ca8", "#c2571a", "#2f8f4e", "#8a4fa3",
                                    "#5a5a5a", "#b0305c", "#0f8b8d", "#8c6d1f"};
@@ -192,15 +193,19 @@ std::optional<std::string> svg_of(const Chart& chart) {
         xs.push_back(p.x);
         ys.push_back(p.y);
       }
+    std::stable_sort(kept.points.begin(), kept.points.end(), [](const auto& a, const auto& b) { return a.x < b.x; });
     if (!kept.points.empty()) drawn.push_back(std::move(kept));
   }
   if (drawn.empty()) return std::nullopt;
   const PixelAxis x(chart.x.scale, xs, box.left, box.right), y(chart.y.scale, ys, box.bottom, box.top);
+  double width = chart_width;
+  for (const Series& series : drawn)
+    width = std::max(width, legend_left + 44 + letter_width * static_cast<double>(series.name.size()));
   const double total = std::max(chart_height, box.top + legend_line * static_cast<double>(drawn.size()) + 20);
   std::string svg = fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0} {1}" width="{0}" )"
                                 R"(height="{1}" font-family="sans-serif" font-size="13" role="img">)"
                                 R"(<rect width="{0}" height="{1}" fill="white"/>)",
-                                chart_width, total) +
+                                width, total) +
                     frame(chart, x, y);
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     std::string path;

@@ -26,7 +26,8 @@ th, td { padding: 3px 10px; text-align: left; vertical-align: top; border-bottom
 th { background: #f3f5f7; font-weight: 600; } td.n { text-align: right; font-variant-numeric: tabular-nums; }
 th.n { text-align: right; } tr.first td { border-top: 1px solid #aaa; } td.ours { background: #eef6ee; }
 td.name { white-space: nowrap; } th { vertical-align: bottom; max-width: 170px; }
-td.remark { color: #555; max-width: 420px; } .bad { color: #b00020; font-weight: 600; }
+td.remark { color: #555; max-width: 420px; }
+td.remark:not(:empty) { min-width: 240px; } .bad { color: #b00020; font-weight: 600; }
 p.note, li { margin: 3px 0; color: #444; font-size: 13.5px; } p.data { background: #fdf6e3; padding: 4px 8px; }
 figure svg { display: block; } figure { display: inline-block; margin: 12px 18px 6px 0; vertical-align: top; } figure img { display: block;
   max-width: 100%; height: auto; } figcaption { font-size: 13px; color: #444; contain: inline-size; }
@@ -98,6 +99,10 @@ class TableText {
       : paper_(paper), runs_(std::move(runs)), several_(several) {
     entries_.resize(runs_.size());
     for (std::size_t i = 0; i < runs_.size(); ++i) merge(lines_, lines_of(*runs_[i].table, entries_[i]));
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      for (const bool own : {false, true})
+        if (std::any_of(lines_.begin(), lines_.end(), [&](const Line& line) { return is_shown(entry(i, line, own)); }))
+          columns_.push_back({i, own});
   }
 
   [[nodiscard]] std::string html() const {
@@ -116,6 +121,21 @@ class TableText {
   }
 
  private:
+  struct Column {
+    std::size_t run;
+    bool own;  ///< by our own method
+  };
+
+  /// Null when the run has none by that method.
+  [[nodiscard]] const Entry* entry(std::size_t run, const Line& line, bool own) const {
+    const auto found = entries_[run].find(line);
+    if (found == entries_[run].end() || is_ours(paper_, runs_[run].table->name, line.row, line.column) != own)
+      return nullptr;
+    return found->second;
+  }
+  /// A number or a failure.
+  static bool is_shown(const Entry* entry) { return entry != nullptr && (entry->ours || entry->remark.failed); }
+
   /// Of the paper or of ours; a failure stands for one.
   [[nodiscard]] bool has_numbers() const {
     return std::any_of(runs_.begin(), runs_.end(), [](const OfRun& r) {
@@ -133,25 +153,29 @@ class TableText {
 
   [[nodiscard]] std::string head() const {
     std::string text = "<tr><th></th><th></th><th class=\"n\">paper</th>";
-    for (const OfRun& r : runs_) {
-      const std::string by = several_ ? "<br>" + run_name(r) : "";
-      text += fmt::format("<th class=\"n\">ours, paper's method{0}</th><th class=\"n\">ours{0}</th>", by);
-    }
+    for (const Column& column : columns_)
+      text += fmt::format("<th class=\"n\">ours{}{}</th>", column.own ? "" : ", paper's method",
+                          several_ ? "<br>" + run_name(runs_[column.run]) : "");
     return text + "<th>unit</th><th>remark</th></tr>\n";
   }
 
+  /// Why a run has no number is said where no other has it.
   [[nodiscard]] std::string numbers(const Line& line) const {
     std::string ours, unit, remarks;
     std::optional<double> paper;
+    for (const Column& column : columns_) ours += number_cell(entry(column.run, line, column.own));
+    const auto is_measured = [&](const auto& entries) {
+      const auto found = entries.find(line);
+      return found != entries.end() && is_shown(found->second);
+    };
+    const bool measured = std::any_of(entries_.begin(), entries_.end(), is_measured);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
       const auto found = entries_[i].find(line);
-      const Entry* entry = found == entries_[i].end() ? nullptr : found->second;
-      const bool own = is_ours(paper_, runs_[i].table->name, line.row, line.column);
-      ours += number_cell(own ? nullptr : entry) + number_cell(own ? entry : nullptr);
-      if (entry == nullptr) continue;
+      if (found == entries_[i].end()) continue;
+      const Entry* entry = found->second;
       if (!paper) paper = entry->paper;
       if (unit.empty()) unit = entry->unit;
-      if (entry->remark.text.empty()) continue;
+      if (entry->remark.text.empty() || (measured && !is_shown(entry))) continue;
       if (!remarks.empty()) remarks += "<br>";
       if (several_) remarks += run_name(runs_[i]) + ": ";
       remarks += entry->remark.failed ? bad(escaped(entry->remark.text)) : escaped(entry->remark.text);
@@ -165,6 +189,7 @@ class TableText {
   bool several_;
   std::vector<Entries> entries_;
   std::vector<Line> lines_;
+  std::vector<Column> columns_;  ///< that have a number or a failure
 };
 
 constexpr double bar_left = 50, bar_width = 320;  // of the bar of colours
@@ -227,7 +252,7 @@ class Page {
     text += note(
         "The tables and figures of five papers, run again. <b>paper</b> is the number that the paper prints, <b>ours, "
         "paper's method</b> what this program measures with the method of the paper, <b>ours</b> with its own. A dash "
-        "is a number that could not be measured; the remark says why.");
+        "is a number that this machine did not measure; where none did, the remark says why.");
     text += machines();
     text += "<p class=\"note\">Papers:";
     for (const Paper& paper : papers())

@@ -97,6 +97,17 @@ TEST(Chart, ExtremeAxesEnd) {
   EXPECT_LT(ticks(Scale::logarithmic, 1e-100, 1e100).size(), 1000U);
 }
 
+TEST(Chart, LinesGoFromLeftToRight) {
+  const auto sorted = svg_of({"", {"x"}, {"y"}, {{"a", {{1, 5}, {2, 3}, {3, 7}}}}});
+  EXPECT_EQ(svg_of({"", {"x"}, {"y"}, {{"a", {{3, 7}, {1, 5}, {2, 3}}}}}), sorted);
+}
+
+TEST(Chart, IsWideEnoughForItsNames) {
+  const auto svg = svg_of({"", {"x"}, {"y"}, {{std::string(60, 'a'), {{1, 5}, {2, 3}}}}});
+  ASSERT_TRUE(svg);
+  EXPECT_THAT(*svg, HasSubstr("viewBox=\"0 0 1014 "));
+}
+
 TEST(Chart, OnePointAloneIsDrawnInsideTheFrame) {
   const auto svg = svg_of({"", {"x"}, {"y"}, {{"a", {{2, 5}}}}});
   ASSERT_TRUE(svg);

@@ -187,6 +187,19 @@ TEST(PapersPage, TextOfRunsIsEscaped) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;remark"));
 }
 
+TEST(PapersPage, WhyANumberIsMissingIsSaidWhereNoMachineHasIt) {
+  TableResult all = table("001-table-5", 8), without = all;
+  all.entries.push_back({"Mesh 2", "FMM", 5, {}, "ms", "too large"});
+  without.entries[0].ours.reset();
+  without.entries[0].remark = "left out";
+  const std::string page = papers_page(std::vector{run("desk", {all}), run("lab", {without})});
+  EXPECT_THAT(page, Not(HasSubstr("left out")));
+  EXPECT_THAT(page, HasSubstr("desk: too large"));
+  EXPECT_THAT(page, Not(HasSubstr("ours, paper&#39;s method<br>lab")));
+  EXPECT_THAT(page, Not(HasSubstr("ours, paper's method<br>lab")));
+  EXPECT_THAT(page, HasSubstr("ours<br>lab"));
+}
+
 TEST(PapersPage, MachinesHaveColumnsOfTheirOwn) {
   TableResult more = table("000-table-3.1", 123456);
   more.entries.insert(more.entries.begin() + 1, {"Mesh 1", "patchFIM, GPU", 2, 0.25, "ms", ""});
