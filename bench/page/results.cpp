@@ -312,21 +312,20 @@ std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path) {
 }
 
 void join_parts(std::vector<MachineRun>& runs) {
-  const auto has = [](const MachineRun& run, const TableResult& table) {
-    return std::any_of(run.tables.begin(), run.tables.end(), [&](const auto& t) { return t.name == table.name; });
+  const auto is_quick = [](const MachineRun& run) { return !run.tables.empty() && run.tables[0].quick; };
+  const auto share_a_table = [](const MachineRun& a, const MachineRun& b) {
+    return std::any_of(a.tables.begin(), a.tables.end(), [&](const TableResult& table) {
+      return std::any_of(b.tables.begin(), b.tables.end(), [&](const auto& other) { return other.name == table.name; });
+    });
   };
   std::vector<MachineRun> joined;
   for (MachineRun& run : runs) {
     const auto other = std::find_if(joined.begin(), joined.end(), [&](const MachineRun& before) {
-      return before.computer == run.computer &&
-             std::none_of(run.tables.begin(), run.tables.end(), [&](const auto& table) { return has(before, table); });
+      return before.computer == run.computer && is_quick(before) == is_quick(run) && !before.unfinished &&
+             !run.unfinished && !share_a_table(before, run);
     });
-    if (other == joined.end()) {
-      joined.push_back(std::move(run));
-    } else {
-      std::move(run.tables.begin(), run.tables.end(), std::back_inserter(other->tables));
-      other->unfinished = other->unfinished || run.unfinished;
-    }
+    if (other == joined.end()) joined.push_back(std::move(run));
+    else std::move(run.tables.begin(), run.tables.end(), std::back_inserter(other->tables));
   }
   runs = std::move(joined);
 }

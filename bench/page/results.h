@@ -46,7 +46,8 @@ std::vector<MachineRun> read_machine_runs(const std::filesystem::path& path);
 /// Bytes as base64 text.
 std::string to_base64(std::string_view bytes);
 
-/// Runs of one computer that have no table in common become one: they are parts of a run.
+/// Finished runs of one computer, with meshes of the same size, that have no table in common become one: they are parts
+/// of a run.
 void join_parts(std::vector<MachineRun>& runs);
 
 /// Runs of the same label are told apart by numbers: "desk", "desk (2)".

@@ -290,7 +290,7 @@ bool table_003_4_7(const BenchOptions& options) {
   Report report("003-table-4.7", "Paper 003 Table 4.7: seconds of set-up", options);
   report.note_on_paper(
       "The paper's are what the GPU does with a mesh that is cut into agglomerates: permuting it and making the lists "
-      "for cell assembly. Ours of that are without copies to the GPU; set-up is everything from the raw mesh on.");
+      "for cell assembly. Ours of that begin when the mesh is on the GPU; set-up is everything from the raw mesh on.");
   note_gpu(report);
   const PaperNumbers paper{0.150, 0.120, 0.209};
   for (const int number : {1, 2, 3}) {

@@ -127,11 +127,19 @@ TEST_F(PapersJson, FilesAreCalledAfterTheirTable) {
 TEST(PapersRuns, PartsOfARunAreJoined) {
   const TableResult five = table("001-table-5", 3), six = table("001-table-6", 4), seven = table("001-table-7", 5);
   std::vector<MachineRun> runs{run("desk", {five}), run("lab", {five}), run("desk", {six}), run("desk", {six, seven})};
-  runs[3].unfinished = true;
   join_parts(runs);
-  MachineRun again = run("desk", {six, seven});
-  again.unfinished = true;
-  EXPECT_EQ(runs, (std::vector{run("desk", {five, six}), run("lab", {five}), again}));
+  EXPECT_EQ(runs, (std::vector{run("desk", {five, six}), run("lab", {five}), run("desk", {six, seven})}));
+}
+
+TEST(PapersRuns, OthersAreNotJoined) {
+  TableResult quick = table("001-table-6", 4);
+  quick.quick = true;
+  MachineRun unfinished = run("desk", {table("001-table-7", 5)});
+  unfinished.unfinished = true;
+  const std::vector<MachineRun> apart{run("desk", {table("001-table-5", 3)}), run("desk", {quick}), unfinished};
+  std::vector<MachineRun> runs = apart;
+  join_parts(runs);
+  EXPECT_EQ(runs, apart);
 }
 
 TEST(PapersRuns, EqualLabelsAreNumbered) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
+#include <tuple>
 
 #include "isochron/generate.h"
 #include "isochron/solve/schedules/banded/banded.h"
@@ -116,6 +118,48 @@ TEST(ObtuseSplit, ImprovesCubes) {
   const VertexId seed = vertex_at(mesh, {6, 6, 6});
   for (const SymTensor3d m : {SymTensor3d::identity(), SymTensor3d::diagonal(1, 4, 9), turned})
     expect_better(mesh, m, seed, 0.05);
+}
+
+/// M on every element, `factor` times as large on three of them.
+Metric scaled(const SymTensor3d& m, std::size_t count, std::size_t first, double factor) {
+  TensorMetric tensors;
+  for (std::size_t e = 0; e < count; ++e)
+    tensors.tensor.push_back(narrowed((e >= first && e < first + 3 ? factor : 1) * m));
+  return Metric(std::move(tensors));
+}
+
+/// After a change of some elements, made again in part and as a whole.
+template <int Corners>
+void expect_same_again(const SimplexMesh<Corners>& mesh, const SymTensor3d& m) {
+  const auto sorted = [](const VirtualElements<double, Corners>& all) {
+    std::vector<std::tuple<std::uint32_t, std::array<std::uint32_t, Corners - 1>, std::vector<double>>> result;
+    for (const auto& r : all.records)
+      result.emplace_back(r.target, r.face, std::vector(r.length.begin(), r.length.end()));
+    std::sort(result.begin(), result.end());
+    return result;
+  };
+  const std::size_t count = mesh.element_count();
+  const Adjacency adjacency = build_adjacency(mesh);
+  const Metric before = scaled(m, count, 0, 1);
+  for (const double factor : {0.8, 1.1, 9.0})
+    for (std::size_t first = 0; first + 3 <= count; first += 1 + count / 20) {
+      const Metric after = scaled(m, count, first, factor);
+      const std::vector<ElementId> elements{ElementId(first), ElementId(first + 1), ElementId(first + 2)};
+      SimplexProblem<double, Corners> problem = prepare(mesh, before);
+      problem.virtual_elements = split_obtuse(problem, mesh, before);
+      ASSERT_TRUE(change_metric(problem, mesh, after, elements));
+      std::set<std::uint32_t> targets;
+      for (const ElementId e : elements_split_by(mesh, adjacency, elements))
+        for (const VertexId v : mesh.element(e)) targets.insert(problem.internal(v));
+      EXPECT_LT(targets.size(), mesh.vertex_count() / 2);
+      split_again(problem, mesh, after, std::vector(targets.begin(), targets.end()));
+      EXPECT_EQ(sorted(problem.virtual_elements), sorted(split_obtuse(problem, mesh, after))) << first;
+    }
+}
+
+TEST(ObtuseSplit, PartsMadeAgainAreThoseOfTheWhole) {
+  expect_same_again(generate_square({.n = 25, .extent = 1, .jitter = 0.25}), turned);
+  expect_same_again(generate_cube({.nx = 9, .ny = 9, .nz = 9, .jitter = 0.2}), turned);
 }
 
 TEST(ObtuseSplit, LeavesAcuteMeshesAlone) {

@@ -10,6 +10,7 @@
 #include "isochron/generate.h"
 #include "isochron/mesh/locator.h"
 #include "isochron/mesh/visibility.h"
+#include "isochron/solve/common/seed_rows.h"
 #include "isochron/solver.h"
 #include "support/cut_mesh.h"
 
@@ -270,6 +271,48 @@ TEST(SourceBall, StopsWhereTheMetricChanges) {
     const Vec3d d = mesh.point(v) - mesh.point(between);
     EXPECT_DOUBLE_EQ(time, norm(d) / (d.x >= 0 ? 3 : 1));
   }
+}
+
+// Whatever the order of the elements: the speeds of both sides are met.
+TEST(SourceBall, IsWholeBesideASlowRegion) {
+  const TetMesh mesh = generate_cube({.nx = 17, .ny = 17, .nz = 17, .extent = {16, 16, 16}});
+  for (const double side : {-1.0, 1.0})
+    for (const double slow : {0.5, 0.9}) {
+      SpeedMetric speeds;
+      for (std::size_t e = 0; e < mesh.element_count(); ++e) {
+        const auto x = corner_points(mesh, ElementId(e));
+        speeds.speed.push_back((0.25 * (x[0].x + x[1].x + x[2].x + x[3].x) - 8) * side > 0 ? 1 : slow);
+      }
+      const Vec3d source{8 + 0.3 * side, 8.2, 8.1};
+      const Ball found = point_ball(mesh, Metric(std::move(speeds)), source, 5);
+      EXPECT_GT(found.radius, 4);
+      for (std::size_t i = 0; i < mesh.vertex_count(); ++i)
+        if ((mesh.points[i].x - 8) * side >= 0)  // the straight way does not leave the fast side
+          expect_time(found, VertexId(i), norm(mesh.points[i] - source), false);
+    }
+}
+
+TEST(SourceBall, IsTheSameWithRows) {
+  const TetMesh whole = generate_cube({.nx = 13, .ny = 13, .nz = 13, .extent = {12, 12, 12}, .jitter = 0.3});
+  const TetMesh cut = slit(
+      generate_cube({.nx = 13, .ny = 13, .nz = 13, .extent = {12, 12, 12}}),
+      [](Vec3d p) { return p.z == 6 && p.x < 7; }, [](Vec3d c) { return c.z > 6; });
+  for (const TetMesh* mesh : {&whole, &cut})
+    for (const SymTensor3d m : {SymTensor3d::identity(), SymTensor3d::diagonal(1, 400, 1), metrics[2]})
+      for (const Vec3d source : {Vec3d{5.2, 6.1, 5.3}, mesh->points[6 * 13 * 13 + 6 * 13 + 5]}) {
+        const auto at = PointLocator<4>(*mesh).nearest(source);
+        std::vector<std::pair<VertexId, double>> plain, with_rows;
+        const auto run = [&](auto& times, BallRows rows) {
+          ball_times(
+              *mesh, Metric::constant(m), build_adjacency(*mesh), at.point, std::span(&at.element, 1), 0,
+              {6, 2000, 2000}, [&](VertexId v, double time, SeedKind) { times.emplace_back(v, time); }, rows);
+        };
+        SeedRows rows;
+        run(plain, {});
+        run(with_rows, {&rows, 0});
+        EXPECT_EQ(plain, with_rows);
+        EXPECT_EQ(rows.row_of.size(), plain.size());
+      }
 }
 
 TEST(SourceBall, IsNearlyExactWhereTheSpeedDrifts) {

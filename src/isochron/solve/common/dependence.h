@@ -44,7 +44,7 @@ DependenceRows make_rows(std::size_t count, const Start<T>& start, double unit, 
       if (!(start.state.time[v] < std::numeric_limits<T>::infinity())) return rows.end_row();
       const auto seed = kept.find(v);
       if (seed == kept.end()) return add_row(v, rows);
-      rows.add_node(from_seeds + seed_rows.row_of[seed->second], 1);
+      rows.add_node(from_seeds + seed_rows.row_of.at(seed->second), 1);
       rows.end_row();
     });
   });

@@ -210,6 +210,7 @@ class MeshAdapter {
           for_changed(elements, [&](VertexId v) { targets.push_back(problem.internal(v)); });
           std::sort(targets.begin(), targets.end());
           targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
+          if (targets.size() > problem.vertex_count / 4) return false;  // all threads make all of them in less time
           split_again(problem, *mesh_, changed, targets);
           return true;
         },
@@ -227,9 +228,10 @@ class MeshAdapter {
   template <class Visit>
   void for_changed(std::span<const ElementId> elements, const Visit& visit) {
     std::vector<ElementId> beside;
-    if (plan_->split_obtuse) {
+    if (plan_->split_obtuse && !elements.empty()) {
       const bool whole = left_out() == 0;  // virtual elements before the change went through what is left out now
-      beside = elements_split_by(*user_mesh_, whole ? user_adjacency() : build_adjacency(*user_mesh_), elements);
+      beside = elements_split_by(*user_mesh_, whole ? user_adjacency() : build_adjacency(*user_mesh_, plan_->threads),
+                                 elements);
       elements = beside;
     }
     for (const ElementId e : elements) for_vertices(e, visit);

@@ -319,10 +319,12 @@ void split_again(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>
   std::erase_if(records, [&](const auto& record) { return again[record.target] != 0; });
   const SplitInput<T, Corners> input(problem, mesh, metric, limits);
   Splitter<T, Corners> splitter(input, records);
-  for (const std::uint32_t v : targets)
-    for (const std::uint32_t incidence : problem.adjacency.at(VertexId(v)))
+  const StoppableLoop loop;
+  loop(0, targets.size(), [&](std::size_t k) {
+    for (const std::uint32_t incidence : problem.adjacency.at(VertexId(targets[k])))
       if (const int c = Adjacency::corner_of(incidence); !problem.elements[incidence >> 2].acute(c))
         splitter.split(incidence >> 2, c);
+  });
   problem.virtual_elements = index_virtual_elements(std::move(records), problem.vertex_count);
 }
 
@@ -331,17 +333,16 @@ std::vector<ElementId> elements_split_by(const SimplexMesh<Corners>& mesh, const
                                          std::span<const ElementId> elements, const SplitLimits& limits) {
   const int steps = Corners == 3 ? max_unfolds : limits.tet_levels;
   std::vector<std::uint8_t> found(mesh.element_count(), 0);
-  std::vector<ElementId> result, wave(elements.begin(), elements.end()), next;
-  for (const ElementId e : wave) found[e.index()] = 1;
-  for (int step = 0; step < steps; ++step, wave.swap(next), next.clear())
-    for (const ElementId e : wave)
-      for_face_neighbours(mesh, adjacency, e, [&](ElementId neighbour, int) {
-        if (found[neighbour.index()] != 0) return;
-        found[neighbour.index()] = 1;
-        next.push_back(neighbour);
-      });
-  for (std::size_t e = 0; e < found.size(); ++e)
-    if (found[e] != 0) result.emplace_back(e);
+  std::vector<ElementId> result;
+  const auto add = [&](ElementId e) {
+    if (found[e.index()] == 0) result.push_back(e);
+    found[e.index()] = 1;
+  };
+  for (const ElementId e : elements) add(e);
+  std::size_t begin = 0;  // of the last step's elements
+  for (int step = 0; step < steps; ++step)
+    for (const std::size_t end = result.size(); begin < end; ++begin)
+      for_face_neighbours(mesh, adjacency, ElementId(result[begin]), [&](ElementId neighbour, int) { add(neighbour); });
   return result;
 }
 

@@ -30,12 +30,13 @@ template <class T, int Corners>
 VirtualElements<T, Corners> split_obtuse(const SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh,
                                          const Metric& metric, const SplitLimits& limits = {}, int threads = 1);
 
-/// Makes the virtual elements at some corners' vertices again after the metric changed, and keeps the others.
+/// Makes the virtual elements of some targets again after the metric changed, and keeps the others. Targets are
+/// internal vertices, each given once.
 template <class T, int Corners>
 void split_again(SimplexProblem<T, Corners>& problem, const SimplexMesh<Corners>& mesh, const Metric& metric,
                  std::span<const std::uint32_t> targets, const SplitLimits& limits = {});
 
-/// Some elements, and those that have corners whose virtual elements may stand for one of them: sorted.
+/// Some elements, and those that have corners whose virtual elements may stand for one of them, each once.
 template <int Corners>
 std::vector<ElementId> elements_split_by(const SimplexMesh<Corners>& mesh, const Adjacency& adjacency,
                                          std::span<const ElementId> elements, const SplitLimits& limits = {});

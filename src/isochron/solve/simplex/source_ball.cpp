@@ -146,11 +146,13 @@ class SourceBall {
   double typical_size(SymTensor3d mean);
   std::uint32_t place_of(VertexId v);
   const Cell& cell_of(ElementId e);
+  void note_slowness(ElementId e);
   [[nodiscard]] bool is_alike(SymTensor3d m, const std::array<Vec3d, Corners>& x) const;
   bool lower(std::uint32_t place, double time);
   void grow(const BallLimits& limits);
   void push(std::uint32_t x);
   void straighten(std::uint32_t place);
+  bool is_straight_inside(std::uint32_t place, std::vector<ElementId>& through) const;
   bool seen_past_neighbours(std::uint32_t place);
   [[nodiscard]] bool hopeless(const Cell& cell, int own, int target) const;
   [[nodiscard]] static Face face_opposite(int target);
@@ -184,7 +186,7 @@ class SourceBall {
   SymTensor3d inverse_at_source_;
   SymTensor3d at_source_tensor_;    ///< M of the first seed
   bool constant_at_source_ = true;  ///< all seeds have it
-  bool uniform_ = false;            ///< all elements that were gone through have it: nothing is earlier than straight
+  bool uniform_ = false;            ///< all elements that the ball went through have it: nothing beats the straight way
   double unit_ = 1;
   double scale_ = 1;            ///< of metrics, so that determinants are in range
   double slowness_ = infinity;  ///< the least of the elements that were met
@@ -264,13 +266,17 @@ auto SourceBall<Corners>::cell_of(ElementId e) -> const Cell& {
   const bool as_source = constant_at_source_ && tensor == at_source_tensor_;
   cell.alike = (as_source && Corners == 4) || is_alike(m, x);
   if (cell.alike && !as_source) uniform_ = false;
-  if (!as_source || !(slowness_ < infinity)) {
-    const double slowness = std::sqrt(std::max(least_eigenvalue(m), 0.0)) / unit;
-    if (slowness < slowness_) least_slow_ = e;
-    slowness_ = std::min(slowness_, slowness);
-  }
+  if (!as_source) note_slowness(e);
   cells_.push_back(cell);
   return cells_.back();
+}
+
+template <int Corners>
+void SourceBall<Corners>::note_slowness(ElementId e) {
+  const double least = least_eigenvalue(scale_ * metric_.tensor(e));
+  const double slowness = std::sqrt(std::max(least, 0.0)) / (unit_ * std::sqrt(scale_));
+  if (slowness < slowness_) least_slow_ = e;
+  slowness_ = std::min(slowness_, slowness);
 }
 
 /// Whether the speeds are nearly those at the source, in directions that may have turned.
@@ -300,6 +306,7 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
     at_source_.minors += here.minors / static_cast<double>(seeds_.size());
     at_source_.determinant += here.determinant / static_cast<double>(seeds_.size());
     constant_at_source_ = constant_at_source_ && metric_.tensor(e) == at_source_tensor_;
+    note_slowness(e);
   }
   uniform_ = constant_at_source_;
   // A little further than what is set: the last vertices may still be lowered by those after them.
@@ -319,6 +326,7 @@ void SourceBall<Corners>::grow(const BallLimits& limits) {
     else push(x);
   }
   radius_ = std::max(0.0, end - margin);
+  if (!constant_at_source_) return;
   for (std::uint32_t i = 0; i < vertices_.size(); ++i)
     if (i < corners_ || straight_time(i) <= radius_ * (1 + max_rounding)) straighten(i);
 }
@@ -346,44 +354,48 @@ void SourceBall<Corners>::push(std::uint32_t x) {
 template <int Corners>
 void SourceBall<Corners>::straighten(std::uint32_t place) {
   if (!constant_at_source_) return;
-  const SymTensor3d m = at_source_tensor_;
   const double straight = straight_time(place);
   if (!(straight < time_[place] * (1 - max_rounding))) return;
-  if (rows_.to == nullptr && seen_past_neighbours(place)) {
+  const bool seen = seen_past_neighbours(place);
+  if (seen && rows_.to == nullptr) {
     time_[place] = straight;
     return;
   }
   std::vector<ElementId> through = seeds_;
-  const auto passable = [&](ElementId e) {
-    for (const VertexId v : mesh_.element(e))
-      if (adjacency_.at(v).empty()) throw PartTooSmall();
-    if (metric_.tensor(e) != m) return false;
-    through.push_back(e);
-    return true;
-  };
-  if (!segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable)) return;
+  if (!is_straight_inside(place, through) && !seen) return;
   time_[place] = straight;
   note_straight(place, std::move(through));
 }
 
+/// Whether the straight way from the source stays in elements with its metric; adds those that were looked at.
+template <int Corners>
+bool SourceBall<Corners>::is_straight_inside(std::uint32_t place, std::vector<ElementId>& through) const {
+  const auto passable = [&](ElementId e) {
+    for (const VertexId v : mesh_.element(e))
+      if (adjacency_.at(v).empty()) throw PartTooSmall();
+    if (!(metric_.tensor(e) == at_source_tensor_)) return false;
+    through.push_back(e);
+    return true;
+  };
+  return segment_inside<Corners>(mesh_, adjacency_, position_, seeds_, vertices_[place], passable);
+}
+
 /// True when the straight line to the source leaves the elements at the vertex through a face whose corners are reached
-/// in a straight line: then so is the vertex.
+/// in a straight line. What lies between the lines is not looked at, nor is it by an update through that face.
 template <int Corners>
 bool SourceBall<Corners>::seen_past_neighbours(std::uint32_t place) {
-  if constexpr (Corners == 4) {
-    if (!uniform_) return false;
-    for (const std::uint32_t incidence : adjacency_.at(vertices_[place])) {
-      const ElementId e = Adjacency::element_of(incidence);
-      const Cell& cell = cell_of(e);
-      if (!cell.alike) continue;
-      const auto source = barycentric(corner_points(mesh_, e), position_);
-      if (!source) continue;
-      const int own = Adjacency::corner_of(incidence);
-      bool through = true;
-      for (int c = 0; c < Corners; ++c)
-        through = through && (c == own || ((*source)[c] >= 0 && is_straight(cell.corner[c])));
-      if (through) return uniform_;
-    }
+  if (Corners == 3 || !uniform_) return false;
+  for (const std::uint32_t incidence : adjacency_.at(vertices_[place])) {
+    const ElementId e = Adjacency::element_of(incidence);
+    const auto known = cell_.find(e.value);
+    if (!known || !cells_[*known].alike) continue;
+    const auto source = barycentric(corner_points(mesh_, e), position_);
+    if (!source) continue;
+    const int own = Adjacency::corner_of(incidence);
+    bool through = true;
+    for (int c = 0; c < Corners; ++c)
+      through = through && (c == own || ((*source)[c] >= 0 && is_straight(cells_[*known].corner[c])));
+    if (through) return true;
   }
   return false;
 }
@@ -438,8 +450,8 @@ double SourceBall<Corners>::slowness_bound(std::uint32_t place) const {
   return slowness_ * norm(mesh_.point(vertices_[place]) - position_);
 }
 
-/// Never earlier than all it comes from, nor than the largest speed allows along a straight line. +inf when it is not
-/// earlier than before.
+/// Never earlier than all it comes from, nor than the largest speed allows along a straight line, but for
+/// `straight_slack`. +inf when it is not earlier than before.
 template <int Corners>
 double SourceBall<Corners>::update(const Cell& cell, int target) {
   const double now = time_[cell.corner[target]];
@@ -508,7 +520,12 @@ void SourceBall<Corners>::note_update(ElementId e, const Cell& cell, int target,
   const PointSourceCandidate<double> found = through_face(cell, target, limit);
   const double before = earliest_of_face(cell, target);
   // Where the metric is constant, the bound is the time through the face up to rounding.
-  const bool bounded = found.time < time * (1 - max_rounding) && !is_straight(place);
+  const bool bounded = found.time < time * (1 - (is_straight(place) ? straight_slack : max_rounding));
+  if (bounded && is_straight(place)) {
+    std::vector<ElementId> through = seeds_;
+    is_straight_inside(place, through);
+    return note_straight(place, std::move(through));
+  }
   if (bounded && time > before) return note_slowness_bound(place);
   DependenceRows& rows = rows_.to->rows;
   if (bounded) {

@@ -20,7 +20,7 @@ template <class T>
 struct ChangedStart {
   double base = 0;                      ///< user's time that was 0 inside
   BigVector<T> seed;                    ///< per vertex: the time of its seed after the change, +inf where it has none
-  std::vector<std::uint32_t> vertices;  ///< those of changed elements, and those whose seed changed
+  std::vector<std::uint32_t> vertices;  ///< whose updates read a changed element, and those whose seed changed
 };
 
 /// How much of a solution may be withdrawn: where it is more, solving all of it again costs less.
