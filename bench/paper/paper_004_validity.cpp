@@ -44,7 +44,7 @@ class ValidityGain {
     report_.note("Both results pass the same residual check, and their times must be equal.");
     report_.note(
         "In single precision no threshold works: Example 2 fails the check with all from 1e-3 down to 1e-6. So the "
-        "tests are compared in double precision.");
+        "tests are compared in double precision. There, too, the Hamiltonians fail on Example 2 at the paper's size.");
   }
 
   bool run() {
@@ -90,17 +90,20 @@ class ValidityGain {
       keep_faster(integers, solved(problem, scheme, source, Validity::integers));
       keep_faster(hamiltonians, solved(problem, scheme, source, Validity::hamiltonians));
     }
-    const bool same = agree(problem, integers, hamiltonians);
-    const auto show = [&](const char* column, const TimedRun& run) {
+    // What the test that the paper replaces is known not to do.
+    const bool out_of_reach = !hamiltonians.sound && options_.size == BenchSize::paper && row.starts_with("Example 2");
+    const Remark wrong = "no right times: no number";
+    const auto show = [&](const char* column, const TimedRun& run, const Remark& why_not) {
       Entry entry{row, column, {}, {}, "s", {}};
       if (run.sound) entry.ours = run.seconds;
-      else entry.remark = failed_check;
+      else entry.remark = why_not;
       report_.add(std::move(entry));
     };
-    show("integers", integers);
-    show("Hamiltonians", hamiltonians);
+    show("integers", integers, failed_check);
+    show("Hamiltonians", hamiltonians, out_of_reach ? wrong : failed_check);
     Entry gain{row, "gain", paper_gain, {}, "%", {}};
-    if (!same) gain.remark = failed_run("the tests' times differ");
+    if (out_of_reach) gain.remark = "nothing to compare with";
+    else if (!agree(problem, integers, hamiltonians)) gain.remark = failed_run("the tests' times differ");
     else if (integers.sound && hamiltonians.sound) gain.ours = 100 * (hamiltonians.seconds / integers.seconds - 1);
     report_.add(std::move(gain));
   }
