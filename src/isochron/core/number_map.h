@@ -18,7 +18,7 @@ class NumberMap {
 
   /// The number of a key; a fresh key gets the next one. No key is 2³² − 1.
   Found number_of(std::uint32_t key) {
-    if (2 * count_ >= slots_.size()) grow();
+    if (std::size_t{2} * count_ >= slots_.size()) grow();
     Slot& slot = slots_[slot_of(key)];
     const bool fresh = slot.key == none;
     if (fresh) slot = {key, count_++};

@@ -223,7 +223,7 @@ class VariableTets {
     for (std::size_t k = 0; k < elements_.size(); ++k, by += 6)
       result.elements.emplace_back(elements_[k],
                                    SymTensor3d{by[0], 0.5 * by[1], 0.5 * by[2], by[3], 0.5 * by[4], by[5]});
-    by = value.by.data() + 6 * most_elements;
+    by = value.by.data() + std::size_t{6} * most_elements;
     for (std::size_t k = 0; k < vertices_.size(); ++k, by += 3)
       result.vertices.emplace_back(vertices_[k], Vec3d{by[0], by[1], by[2]});
     return result;
