@@ -23,7 +23,7 @@ struct Counters {
   std::uint64_t heap_operations = 0;  ///< fmm: insertions, moves and removals
   double mean_heap_size = 0;          ///< fmm: averaged over the removals
   std::uint64_t element_bytes = 0;    ///< patch_fim on meshes: of device memory that its layout of the elements takes
-  double layout_seconds = 0;  ///< patch_fim on meshes, cell assembly: of the GPU's making it, after the mesh is there
+  double layout_seconds = 0;          ///< patch_fim, cell assembly: what the GPU took to make it of the uploaded mesh
 };
 
 /// Where the first arrival at a vertex came from: up to three vertices (of one element) and their barycentric weights.
